@@ -215,3 +215,21 @@ def count(condition: Booleans, n: int) -> Numbers:
 def ema(x: Numbers, n: int) -> Numbers:
     """TA-Lib's exponential moving average."""
     return talib.EMA(np.ascontiguousarray(x), timeperiod=n)
+
+
+def numbers(x: Any) -> Numbers:
+    """Whole numbers, such as TA-Lib's candle patterns, as a series of numbers."""
+    return np.asarray(x, dtype=np.float64)
+
+
+def at(df: pd.DataFrame, name: str, idx: int) -> float:
+    """A price of one candle."""
+    for label in df.columns:
+        if str(label).lower() == name:
+            return float(df[label].iloc[idx])
+    raise KeyError(f"the candles have no column {name!r}")
+
+
+def by_name(df: pd.DataFrame, values: dict[str, Any]) -> dict[str, pd.Series]:
+    """Arrays as pandas series over the candles' own index."""
+    return {name: pd.Series(array, index=df.index) for name, array in values.items()}
