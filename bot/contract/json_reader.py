@@ -1,8 +1,7 @@
 """JSON text to a plain tree: strict JSON, no duplicate keys, finite numbers."""
 
 import re
-from json import JSONDecodeError
-from json.decoder import scanstring
+from json import JSONDecodeError, JSONDecoder
 
 from bot.contract.characters import describe, first_hidden
 from bot.contract.flaws import Flaw, Unreadable
@@ -14,6 +13,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _WORD = re.compile(r"[-+]?[A-Za-z_][A-Za-z0-9_]*|[-+]?[0-9.][0-9A-Za-z_.+-]*")
 _WORDS: dict[str, object] = {"true": True, "false": False, "null": None}
+_DECODER = JSONDecoder(strict=True)
 _UNREAL = ("NaN", "Infinity", "-Infinity")
 
 
@@ -116,7 +116,7 @@ class _Reader:
     def string(self, where: Where) -> str | None:
         start = self.index
         try:
-            value, self.index = scanstring(self.text, start + 1, True)
+            value, self.index = _DECODER.raw_decode(self.text, start)
         except JSONDecodeError as error:
             self.index = error.pos
             raise self.error(error.msg[:1].lower() + error.msg[1:]) from None
