@@ -89,9 +89,14 @@ class _Bounds:
         )
 
     def words(self) -> str:
-        words = {"above": self.above, "from": self.least, "below": self.below, "to": self.most}
+        words = {
+            "above": self.above,
+            "at least": self.least,
+            "below": self.below,
+            "at most": self.most,
+        }
         bounds = [f"{word} {bound:g}" for word, bound in words.items() if bound is not None]
-        text = f"a number {' '.join(bounds)}".strip()
+        text = f"a number {' and '.join(bounds)}".strip()
         if self.fraction:
             text += " (a fraction: 0.02 is 2 %)"
         return text + (" or a parameter's name" if self.nameable else "")
@@ -159,6 +164,19 @@ def choice(*names: str, meant: dict[str, str] | None = None) -> Checked:
         )
 
     return Checked(check, {"type": "string", "enum": list(names)})
+
+
+def kind_of(own: str) -> Checked:
+    """Describe the word that says what a contract asks for."""
+    kinds = ("strategy", "module")
+
+    def check(value: object) -> str:
+        if value != own:
+            near = nearest(value, kinds)
+            raise wrong("unknown kind", value, allowed=", ".join(kinds), near=near)
+        return own
+
+    return Checked(check, {"const": own})
 
 
 def check_flag(value: object) -> bool:
@@ -278,7 +296,7 @@ def check_input(value: object) -> str | tuple[str, ...]:
     names = value if isinstance(value, list | tuple) else [value]
     if not names or not all(isinstance(name, str) and name.strip() for name in names):
         raise wrong("expected a series", value, allowed="a name such as high, or a list of names")
-    return value if isinstance(value, str) else tuple(names)
+    return value if isinstance(value, str) else tuple(str(name) for name in names)
 
 
 def check_minutes(value: object) -> int:
@@ -307,4 +325,4 @@ def check_pascal(value: object) -> str:
 
 def _quoted_number(value: object) -> str:
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return str(value) if number else ""
+    return f'"{value}"' if number else ""

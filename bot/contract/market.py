@@ -40,7 +40,7 @@ def check_timeframe(value: object) -> str:
     """Take the length of a candle."""
     if isinstance(value, str) and value in TIMEFRAMES:
         return value
-    near = _MEANT.get(str(value).casefold()[:20], "") or nearest(value, TIMEFRAMES)
+    near = _MEANT.get(str(value).casefold()[:20], "") or nearest(value, TIMEFRAMES[:-1])
     raise wrong("unknown timeframe", value, allowed=" ".join(TIMEFRAMES), near=near)
 
 

@@ -47,7 +47,10 @@ class Problem:
         if self.allowed:
             parts.append(f"allowed: {self.allowed}")
         if self.nearest:
-            parts.append(f'did you mean "{self.nearest}"?')
+            # Numbers, lists and text that brings its own quotes are shown as they are to be written.
+            bare = self.nearest[0] in '-.["' or self.nearest[0].isdigit()
+            guess = self.nearest if bare else f'"{self.nearest}"'
+            parts.append(f"did you mean {guess}?")
         return f"{place} {'; '.join(parts)}"
 
     def to_dict(self) -> dict[str, str | int]:
