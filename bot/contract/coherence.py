@@ -1,0 +1,152 @@
+"""Checks across the parts of a contract, on the plain document, so that none waits for another."""
+
+from collections.abc import Iterator, Mapping
+
+from pydantic_core import PydanticCustomError
+
+from bot.contract.fields import amount
+from bot.contract.problems import Finding, Where, quoted
+
+NO_ENTRY = "no rule to enter a trade"
+
+_NAMED = {
+    ("risk", "stop_loss"): amount(above=0, below=1, fraction=True),
+    ("risk", "take_profit"): amount(above=0, fraction=True),
+    ("risk", "trailing_stop"): amount(above=0, below=1, fraction=True),
+    ("risk", "trailing_stop", "distance"): amount(above=0, below=1, fraction=True),
+    ("risk", "trailing_stop", "activate_at"): amount(above=0, fraction=True),
+    ("risk", "stop_loss", "atr"): amount(above=0, most=100),
+    ("risk", "take_profit", "atr"): amount(above=0, most=100),
+    ("risk", "size", "equity"): amount(above=0, most=1, fraction=True),
+    ("risk", "size", "units"): amount(above=0),
+    ("risk", "size", "risk"): amount(above=0, most=0.1, fraction=True),
+}
+
+
+def check_coherence(raw: Mapping[str, object]) -> list[Finding]:
+    """Find what each part allows and the whole does not; misshapen parts are passed over."""
+    if raw.get("kind") == "module":
+        return list(_after(raw))
+    checks = (_entries, _after, _symbols_in_path, _fills, _trailing, _named, _optimize, _prose)
+    return [finding for check in checks for finding in check(raw)]
+
+
+def _get(raw: object, *where: str) -> object:
+    for key in where:
+        raw = raw.get(key) if isinstance(raw, Mapping) else None
+    return raw
+
+
+def _targets(raw: Mapping[str, object]) -> list[object]:
+    given = raw.get("targets", ["adapter", "freqtrade"])
+    return list(given) if isinstance(given, list | tuple) else []
+
+
+def _entries(raw: Mapping[str, object]) -> Iterator[Finding]:
+    rules = raw.get("rules")
+    if isinstance(rules, Mapping) and not any(
+        rules.get(name) is not None for name in ("enter_long", "enter_short")
+    ):
+        yield Finding(("rules",), NO_ENTRY, allowed="enter_long or enter_short")
+
+
+def _after(raw: Mapping[str, object]) -> Iterator[Finding]:
+    after, seen = raw.get("after"), set()
+    for index, task in enumerate(after if isinstance(after, list | tuple) else ()):
+        if not isinstance(task, str):
+            continue
+        if task == raw.get("task"):
+            yield Finding(("after", index), "a task cannot come after itself", f'"{task}"')
+        if task in seen:
+            yield Finding(("after", index), "given twice", quoted(task))
+        seen.add(task)
+
+
+def _symbols_in_path(raw: Mapping[str, object]) -> Iterator[Finding]:
+    symbols, path = _get(raw, "market", "symbols"), _get(raw, "data", "path")
+    several = isinstance(symbols, list | tuple) and len(symbols) > 1
+    is_file = _get(raw, "data", "source") in ("csv", "feather")
+    if several and is_file and isinstance(path, str) and "{symbol}" not in path:
+        yield Finding(
+            ("data", "path"),
+            "several symbols need {symbol} in the path",
+            quoted(path),
+            "a path such as data/{symbol}.csv, which becomes data/BTC_USDT.csv",
+        )
+
+
+def _fills(raw: Mapping[str, object]) -> Iterator[Finding]:
+    if raw.get("execution") == "this_close" and "freqtrade" in _targets(raw):
+        yield Finding(
+            ("execution",),
+            "this_close cannot be had with the freqtrade target, which fills at the next open",
+            allowed="next_open, or targets: [adapter]",
+        )
+
+
+def _trailing(raw: Mapping[str, object]) -> Iterator[Finding]:
+    distance = _get(raw, "risk", "trailing_stop", "distance")
+    start = _get(raw, "risk", "trailing_stop", "activate_at")
+    numbers = [x for x in (distance, start) if isinstance(x, int | float) and x > 0]
+    if len(numbers) == 2 and numbers[1] <= numbers[0] and "freqtrade" in _targets(raw):
+        yield Finding(
+            ("risk", "trailing_stop", "activate_at"),
+            "Freqtrade wants activate_at above distance",
+            quoted(start),
+            f"a number above {distance}, or targets: [adapter]",
+        )
+
+
+def _named(raw: Mapping[str, object]) -> Iterator[Finding]:
+    """Hold a parameter that stands for a risk number to that number's bounds."""
+    checks: dict[Where, object] = {where: _get(raw, *where) for where in _NAMED}
+    for where, name in checks.items():
+        parameter = _get(raw, "parameters", name) if isinstance(name, str) else None
+        if not isinstance(parameter, Mapping):
+            continue
+        span = parameter.get("range")
+        ends = span if isinstance(span, list | tuple) else ()
+        for key, value in (
+            ("default", parameter.get("default")),
+            *(("range", end) for end in ends),
+        ):
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                continue
+            try:
+                _NAMED[where].check(value)  # type: ignore[index]
+            except PydanticCustomError as error:
+                context = error.context or {}
+                place = ".".join(str(part) for part in where)
+                yield Finding(
+                    ("parameters", str(name), key),
+                    f"out of bounds for {place}, which names it",
+                    quoted(value),
+                    context["allowed"],
+                    context["nearest"],
+                )
+                break
+
+
+def _optimize(raw: Mapping[str, object]) -> Iterator[Finding]:
+    parameters = raw.get("parameters") or {}
+    if not raw.get("optimize") or not isinstance(parameters, Mapping):
+        return
+    if not any(isinstance(p, Mapping) and p.get("range") for p in parameters.values()):
+        yield Finding(
+            ("optimize",),
+            "no parameter has a range to search",
+            allowed="parameters such as oversold: {default: 30, range: [15, 40]}",
+        )
+
+
+def _prose(raw: Mapping[str, object]) -> Iterator[Finding]:
+    rules = raw.get("rules")
+    if raw.get("coder") != "template" or not isinstance(rules, Mapping):
+        return
+    for name, rule in rules.items():
+        if isinstance(rule, Mapping) and "prose" in rule:
+            yield Finding(
+                ("rules", name),
+                "a rule in prose needs a model, and coder is template",
+                allowed="an expression such as rsi < 30 and close > trend",
+            )

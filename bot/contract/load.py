@@ -1,0 +1,148 @@
+"""A contract's file to a checked contract, or to all of its problems at once."""
+
+import errno
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from bot.contract.check import check_language
+from bot.contract.coherence import check_coherence
+from bot.contract.explain import explain
+from bot.contract.model import AnyContract, Contract, ModuleContract
+from bot.contract.problems import ContractError, Finding, Problem, field_name, printable
+from bot.contract.source import MAX_BYTES, Form, Source, read_source
+from bot.errors import InputError
+
+FORMS: dict[str, Form] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
+MAX_PROBLEMS = 200
+
+
+@dataclass(frozen=True)
+class LoadedContract:
+    """A contract without a known mistake, with the file it came from."""
+
+    contract: AnyContract
+    path: Path
+    data: bytes
+    source: Source
+
+    @property
+    def strategy(self) -> Contract:
+        """The contract of a strategy; a module's is refused with a reason."""
+        if isinstance(self.contract, Contract):
+            return self.contract
+        hint = "Give a contract of kind: strategy; modules are written by a model."
+        raise InputError(f"{self.path} asks for a module, not for a strategy", hint)
+
+    def problem(self, finding: Finding) -> Problem:
+        """Place a finding of a later stage in this file."""
+        return _place(finding, self.source, str(self.path))
+
+
+def load_contract(path: Path) -> LoadedContract:
+    """Read and check a contract.
+
+    Raises:
+        ContractError: with every problem found, in the order of the file.
+        InputError: if there is no such file, or it is none that can be read.
+    """
+    form = FORMS.get(path.suffix.lower())
+    if form is None:
+        name = printable(str(path))
+        raise InputError(f"{name} is not a contract's file name", "Use .yaml, .yml or .json.")
+    return parse_contract(read_file(path), form, path)
+
+
+def parse_contract(data: bytes, form: Form, path: Path) -> LoadedContract:
+    """Check the bytes of a contract; `path` is only used to name the file."""
+    source = read_source(data, form)
+    problems = [_flaw(flaw.index, flaw.where, flaw.message, source, path) for flaw in source.flaws]
+    contract: AnyContract | None = None
+    if source.root is not None:
+        contract, findings = _check(source.root)
+        spoilt = {flaw.where for flaw in source.flaws if flaw.where}
+        problems += [
+            _place(finding, source, str(path))
+            for finding in findings
+            if not any(finding.where[: len(where)] == where for where in spoilt)
+        ]
+    if problems or contract is None:
+        raise ContractError(_in_order(problems))
+    return LoadedContract(contract, path, data, source)
+
+
+def read_file(path: Path) -> bytes:
+    """Read a regular file up to the size limit, and never wait for a pipe or a device."""
+    name = printable(str(path))
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        raise _unreadable(name, error) from None
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise InputError(f"{name} is not a regular file", "Give the path of a contract's file.")
+        try:
+            return file.read(MAX_BYTES + 1)
+        except OSError as error:
+            raise _unreadable(name, error) from None
+
+
+def _unreadable(name: str, error: OSError | ValueError) -> InputError:
+    if isinstance(error, OSError) and error.errno == errno.ENOENT:
+        return InputError(f"there is no file {name}", "Check the path; examples are in contracts/.")
+    reason = (error.strerror or "unknown reason") if isinstance(error, OSError) else "a bad path"
+    return InputError(
+        f"cannot read {name}: {reason.lower()}", "Check the path and its permissions."
+    )
+
+
+def _check(root: dict[str | int, object]) -> tuple[AnyContract | None, list[Finding]]:
+    model: type[Contract] | type[ModuleContract] = Contract
+    if root.get("kind") == "module":
+        model = ModuleContract
+    # Only text is a key at the top; the model reports the others.
+    named = {key: value for key, value in root.items() if isinstance(key, str)}
+    shape: list[Finding] = []
+    contract: AnyContract | None = None
+    try:
+        contract = model.model_validate(root)
+    except ValidationError as error:
+        shape = explain(error, root)
+    shape += check_coherence(named)
+    language = [] if model is ModuleContract else check_language(named)
+    known = {finding.where for finding in shape}
+    findings = shape + [finding for finding in language if finding.where not in known]
+    return contract, findings
+
+
+def _place(finding: Finding, source: Source, file: str) -> Problem:
+    # A mapping as a whole is best found by its key; its value starts on the next line.
+    on_key = finding.on_key or isinstance(source.at(finding.where), dict)
+    index = source.locate(finding.where, on_key=on_key, offset=finding.offset)
+    line, column = source.line_and_column(index)
+    return Problem(
+        file,
+        line,
+        column,
+        field_name(finding.where),
+        finding.message,
+        finding.found,
+        finding.allowed,
+        finding.nearest,
+    )
+
+
+def _flaw(
+    index: int, where: tuple[str | int, ...], message: str, source: Source, path: Path
+) -> Problem:
+    line, column = source.line_and_column(index)
+    return Problem(str(path), line, column, field_name(where), message)
+
+
+def _in_order(problems: list[Problem]) -> list[Problem]:
+    """Sort by place, each place and message once."""
+    once = {(p.line, p.column, p.field, p.message): p for p in reversed(problems)}
+    return [once[key] for key in sorted(once)][:MAX_PROBLEMS]
