@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from bot.contract.check import check_language
+from bot.contract.language import check_language
 from bot.contract.coherence import check_coherence
 from bot.contract.explain import explain
 from bot.contract.model import AnyContract, Contract, ModuleContract
