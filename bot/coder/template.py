@@ -12,7 +12,7 @@ from bot.coder.port import Candidate
 from bot.coder.settings import flat_settings
 from bot.contract.digest import contract_digest
 from bot.contract.language import Program
-from bot.contract.model import Contract
+from bot.contract.model import AnyContract, Contract, ModuleContract
 from bot.contract.program import compile_contract
 from bot.errors import InputError
 
@@ -34,7 +34,7 @@ def _environment() -> jinja2.Environment:
 class TemplateCoder:
     """Writes what the contract states exactly; prose is beyond it and refused with the way out."""
 
-    def write(self, contract: Contract, contract_path: str) -> Candidate:
+    def write(self, contract: AnyContract, contract_path: str) -> Candidate:
         """Write the strategy and its tests.
 
         Args:
@@ -44,7 +44,7 @@ class TemplateCoder:
         Raises:
             InputError: the contract needs a model.
         """
-        if contract.kind != "strategy":
+        if isinstance(contract, ModuleContract):
             raise InputError(
                 "kind: module needs a model to write it",
                 "The template coder writes contracts of kind: strategy.",
@@ -67,7 +67,7 @@ def strategy_text(contract: Contract, program: Program, contract_path: str) -> s
     settings = flat_settings(contract, program)
     entries_doc, entries = strategy.entries(program)
     exits_doc, exits = strategy.exits(program)
-    body = strategy.preparation(program)
+    body = strategy.preparation(program, settings)
     return _environment().get_template("adapter_strategy.py.j2").render(
         version=__version__,
         contract_path=contract_path,
@@ -82,6 +82,7 @@ def strategy_text(contract: Contract, program: Program, contract_path: str) -> s
         entries=entries,
         exits_doc=exits_doc,
         exits=exits,
+        both_sides={"enter_long", "enter_short"} <= set(program.rules),
         order=strategy.order(contract, program, settings),
     )
 
