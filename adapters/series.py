@@ -1,0 +1,235 @@
+"""The rule language on whole series: each function answers for every bar at once, from the past only.
+
+Strategies import this module to write a rule almost as its contract does. A missing value is NaN;
+a comparison with it is false. Sums run over the n values of the window alone, oldest first, so a
+bar's digits never depend on where history starts.
+"""
+
+from typing import Any, overload
+
+import numpy as np
+import pandas as pd
+import talib
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
+Value = Numbers | float
+
+
+def column(df: pd.DataFrame, name: str) -> Numbers:
+    """A price or the volume of every candle, whichever case its column is written in."""
+    for label in df.columns:
+        if str(label).lower() == name:
+            return df[label].to_numpy(dtype=np.float64)
+    raise KeyError(f"the candles have no column {name!r}")
+
+
+def times(df: pd.DataFrame) -> pd.DatetimeIndex:
+    """When each candle opened, in UTC."""
+    for label in df.columns:
+        if str(label).lower() in ("timestamp", "date", "datetime", "time"):
+            values: Any = df[label]
+            break
+    else:
+        values = df.index
+    numeric = pd.api.types.is_numeric_dtype(values.dtype)
+    return pd.DatetimeIndex(pd.to_datetime(values, utc=True, unit="ms" if numeric else None))
+
+
+def hour(df: pd.DataFrame) -> Numbers:
+    """The hour of each candle's open, UTC."""
+    return times(df).hour.to_numpy(dtype=np.float64)
+
+
+def weekday(df: pd.DataFrame) -> Numbers:
+    """The day of each candle's open, UTC, Monday = 0."""
+    return times(df).day_of_week.to_numpy(dtype=np.float64)
+
+
+def constant(df: pd.DataFrame, value: float) -> Numbers:
+    """The same number at every bar."""
+    return np.full(len(df), value, dtype=np.float64)
+
+
+def always(df: pd.DataFrame) -> Booleans:
+    """True at every bar."""
+    return np.ones(len(df), dtype=np.bool_)
+
+
+def never(df: pd.DataFrame) -> Booleans:
+    """False at every bar."""
+    return np.zeros(len(df), dtype=np.bool_)
+
+
+@overload
+def ago(x: Booleans, bars: int) -> Booleans: ...
+@overload
+def ago(x: Numbers, bars: int) -> Numbers: ...
+def ago(x: Any, bars: int) -> Any:
+    """x as it was some bars ago; before the first bar missing, and false for a condition."""
+    shifted = np.zeros_like(x) if x.dtype == np.bool_ else np.full(len(x), np.nan)
+    if bars < len(x):
+        shifted[bars:] = x[: len(x) - bars]
+    return shifted
+
+
+def divide(a: Value, b: Value) -> Numbers:
+    """a / b; missing where b is zero."""
+    with np.errstate(all="ignore"):
+        return _finite(np.divide(a, b))
+
+
+def sqrt(x: Value) -> Numbers:
+    """Square root; missing below zero."""
+    with np.errstate(all="ignore"):
+        return _finite(np.sqrt(x))
+
+
+def exp(x: Value) -> Numbers:
+    """e to the power x; missing where it is too large."""
+    with np.errstate(all="ignore"):
+        return _finite(np.exp(x))
+
+
+def log(x: Value) -> Numbers:
+    """Natural logarithm; missing at zero and below."""
+    with np.errstate(all="ignore"):
+        return _finite(np.log(x))
+
+
+def power(x: Value, n: Value) -> Numbers:
+    """x to the power n; missing outside its domain."""
+    with np.errstate(all="ignore"):
+        return _finite(np.power(np.asarray(x, dtype=np.float64), n))
+
+
+def _finite(x: Any) -> Numbers:
+    return np.where(np.isfinite(x), x, np.nan)
+
+
+def differs(a: Value, b: Value) -> Booleans:
+    """a is not b; false where either is missing."""
+    return np.less(a, b) | np.greater(a, b)
+
+
+def crossed_above(a: Value, b: Value) -> Booleans:
+    """a is above b now and was at or below it one bar ago."""
+    a, b = np.broadcast_arrays(a, b)
+    crossed: Booleans = a > b
+    crossed[1:] &= a[:-1] <= b[:-1]
+    crossed[:1] = False
+    return crossed
+
+
+def crossed_below(a: Value, b: Value) -> Booleans:
+    """a is below b now and was at or above it one bar ago."""
+    return crossed_above(b, a)
+
+
+def highest(x: Numbers, n: int) -> Numbers:
+    """The largest of the last n values."""
+    return _windows(x, n, np.max)
+
+
+def lowest(x: Numbers, n: int) -> Numbers:
+    """The smallest of the last n values."""
+    return _windows(x, n, np.min)
+
+
+def _windows(x: Numbers, n: int, reduce: Any) -> Numbers:
+    result = np.full(len(x), np.nan)
+    if n <= len(x):
+        result[n - 1 :] = reduce(np.lib.stride_tricks.sliding_window_view(x, n), axis=1)
+    return result
+
+
+def total(x: Numbers, n: int) -> Numbers:
+    """The sum of the last n values, added oldest first."""
+    result = np.full(len(x), np.nan)
+    bars = len(x) - n + 1
+    if bars > 0:
+        added = x[:bars].copy()
+        for place in range(1, n):
+            added += x[place : place + bars]
+        result[n - 1 :] = added
+    return result
+
+
+def mean(x: Numbers, n: int) -> Numbers:
+    """The average of the last n values."""
+    return total(x, n) / n
+
+
+def stdev(x: Numbers, n: int) -> Numbers:
+    """The sample standard deviation (n - 1) of the last n values."""
+    result = np.full(len(x), np.nan)
+    bars = len(x) - n + 1
+    if bars > 0 and n > 1:
+        centre = mean(x, n)[n - 1 :]
+        squares = np.zeros(bars)
+        for place in range(n):
+            distance = x[place : place + bars] - centre
+            squares += distance * distance
+        result[n - 1 :] = np.sqrt(squares / (n - 1))
+    return result
+
+
+def change(x: Numbers, n: int) -> Numbers:
+    """x minus x n bars ago."""
+    return x - ago(x, n)
+
+
+def rising(x: Numbers, n: int) -> Booleans:
+    """x rose n times in a row."""
+    return _streak(x > ago(x, 1), n)
+
+
+def falling(x: Numbers, n: int) -> Booleans:
+    """x fell n times in a row."""
+    return _streak(x < ago(x, 1), n)
+
+
+def _streak(condition: Booleans, n: int) -> Booleans:
+    since_broken = np.arange(len(condition)) - np.maximum.accumulate(
+        np.where(condition, -1, np.arange(len(condition)))
+    )
+    streak: Booleans = since_broken >= n
+    return streak
+
+
+def bars_since(condition: Booleans) -> Numbers:
+    """Bars since a condition was last true; missing before the first time."""
+    bars = np.arange(len(condition), dtype=np.float64)
+    last = np.maximum.accumulate(np.where(condition, bars, -1.0))
+    return np.where(last >= 0, bars - last, np.nan)
+
+
+def count(condition: Booleans, n: int) -> Numbers:
+    """At how many of the last n bars a condition was true."""
+    so_far = np.cumsum(condition, dtype=np.float64)
+    so_far[n:] -= so_far[:-n].copy()
+    return so_far
+
+
+def ema(x: Numbers, n: int) -> Numbers:
+    """TA-Lib's exponential moving average."""
+    return talib.EMA(np.ascontiguousarray(x), timeperiod=n)
+
+
+def numbers(x: Any) -> Numbers:
+    """Whole numbers, such as TA-Lib's candle patterns, as a series of numbers."""
+    return np.asarray(x, dtype=np.float64)
+
+
+def at(df: pd.DataFrame, name: str, idx: int) -> float:
+    """A price of one candle."""
+    for label in df.columns:
+        if str(label).lower() == name:
+            return float(df[label].iloc[idx])
+    raise KeyError(f"the candles have no column {name!r}")
+
+
+def by_name(df: pd.DataFrame, values: dict[str, Any]) -> dict[str, pd.Series]:
+    """Arrays as pandas series over the candles' own index."""
+    return {name: pd.Series(array, index=df.index) for name, array in values.items()}

@@ -1,0 +1,61 @@
+"""Nested code to lines that fit: a call or an operator chain is broken only where it is too long."""
+
+from dataclasses import dataclass
+
+WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Group:
+    """Parts between brackets, joined by commas (a call) or by an operator (a chain).
+
+    Attributes:
+        opening: what stands before the parts, `(` or `series.mean(`.
+        parts: the parts.
+        joint: `, ` for a call; ` & `, ` < ` and the like for a chain.
+    """
+
+    opening: str
+    parts: tuple["Code", ...]
+    joint: str = ", "
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether this is an operator chain, whose brackets the outermost place can do without."""
+        return self.joint != ", "
+
+
+Code = str | Group
+
+
+def flat(code: Code) -> str:
+    """The code on one line."""
+    if isinstance(code, str):
+        return code
+    return f"{code.opening}{code.joint.join(map(flat, code.parts))})"
+
+
+def statement(start: str, code: Code, indent: int, end: str = "") -> str:
+    """A statement such as `start` + code + `end`, over several lines if one is too long."""
+    pad = " " * indent
+    bare = flat(code)
+    if isinstance(code, Group) and code.is_chain and code.opening == "(":
+        bare = bare[1:-1]
+    if indent + len(start) + len(bare) + len(end) <= WIDTH:
+        return f"{pad}{start}{bare}{end}"
+    return f"{pad}{start}{_broken(code, indent, len(start), len(end))}{end}"
+
+
+def _broken(code: Code, indent: int, before: int, after: int) -> str:
+    """The code with its outermost group broken, if it does not fit."""
+    if isinstance(code, str) or indent + before + len(flat(code)) + after <= WIDTH:
+        return flat(code)
+    pad = " " * (indent + 4)
+    lines = []
+    for place, part in enumerate(code.parts):
+        if code.is_chain:
+            sign = f"{code.joint.strip()} " if place else ""
+            lines.append(f"{pad}{sign}{_broken(part, indent + 4, len(sign), 0)}")
+        else:
+            lines.append(f"{pad}{_broken(part, indent + 4, 0, 1)},")
+    return "\n".join([code.opening, *lines, " " * indent + ")"])

@@ -1,0 +1,323 @@
+"""A contract and its Program to the text of the adapter-driven strategy file."""
+
+import textwrap
+from collections.abc import Mapping
+
+from bot.coder.expressions import expression
+from bot.coder.layout import WIDTH, Code, Group, statement
+from bot.coder.settings import CfgValue, Settings
+from bot.contract import catalog
+from bot.contract.language import ExpressionStep, Program, TalibStep, Value
+from bot.contract.model import Contract, Trailing
+from bot.contract.rules import Indicator, Node, Parameter, Price, walk
+from bot.contract.words import in_words
+
+BODY = 8
+_COMPOUND_PRICES = {
+    "hl2": ("high", "low"),
+    "hlc3": ("high", "low", "close"),
+    "ohlc4": ("open", "high", "low", "close"),
+}
+_PRICE_ORDER = ("open", "high", "low", "close", "volume", *_COMPOUND_PRICES)
+# Names that the body of a method needs for itself, and `l`, which linters refuse.
+_TAKEN = {"self", "df", "np", "pd", "talib", "series", "open", "l"}
+_INTEGER_OUTPUTS = {"integer", "swinghigh", "swinglow", "minidx", "maxidx"}
+_RULE_TITLES = {
+    "enter_long": "Enter long when",
+    "exit_long": "Exit long when",
+    "enter_short": "Enter short when",
+    "exit_short": "Exit short when",
+}
+
+
+class Names:
+    """Local variable names: the contract's own words, changed only where they would clash."""
+
+    def __init__(self) -> None:
+        self._given: dict[str, str] = {}
+        self._used = set(_TAKEN)
+
+    def of(self, key: str) -> str:
+        """The variable that holds a price, a parameter or an indicator's output."""
+        if key not in self._given:
+            name = key.replace(".", "_")
+            while name in self._used:
+                name += "_"
+            self._used.add(name)
+            self._given[key] = name
+        return self._given[key]
+
+    def of_node(self, node: Price | Parameter | Indicator) -> str:
+        """The variable behind a leaf of a rule."""
+        return self.of(node.key if isinstance(node, Indicator) else node.name)
+
+
+def preparation(program: Program) -> str:
+    """The body of prepare_indicators: parameters, prices, indicators, rules, one line each."""
+    names = Names()
+    lines = _parameter_lines(program, names)
+    lines += _price_lines(program, names)
+    if lines and program.steps:
+        lines.append("")
+    for step in program.steps:
+        if isinstance(step, ExpressionStep):
+            code = expression(step.tree, names.of_node)
+            lines += [*_words(f"{step.name}:", step.tree), _assign(names.of(step.name), code)]
+        else:
+            lines.append(_talib_line(step, names))
+    for field, period in program.atr_periods.items():
+        prices = tuple(names.of(price) for price in ("high", "low", "close"))
+        code = Group("talib.ATR(", (*prices, f"timeperiod={_argument(period, names)}"))
+        lines.append(_assign(names.of(f"{field}.atr"), code))
+    for rule, tree in program.rules.items():
+        lines += ["", *_words(_RULE_TITLES[rule], tree)]
+        lines.append(_assign(rule, expression(tree, names.of_node)))
+    keys = [key for step in program.steps for key in step.keys]
+    keys += [f"{field}.atr" for field in program.atr_periods]
+    items = [(key, names.of(key)) for key in keys] + [(rule, rule) for rule in program.rules]
+    lines.append(f"{' ' * BODY}return series.by_name(")
+    lines.append(f"{' ' * BODY}    df,")
+    lines.append(f"{' ' * BODY}    {{")
+    lines += [f'{" " * BODY}        "{key}": {name},' for key, name in items]
+    lines += [f"{' ' * BODY}    }},", f"{' ' * BODY})"]
+    return "\n".join(lines)
+
+
+def _assign(name: str, code: Code) -> str:
+    return statement(f"{name} = ", code, BODY)
+
+
+def _words(start: str, tree: Node) -> list[str]:
+    text = f"{start} {in_words(tree)}."
+    pad = " " * BODY + "# "
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=pad, subsequent_indent=pad, break_on_hyphens=False
+    )
+
+
+def _nodes(program: Program) -> list[Node]:
+    """Every part that the body reads, in the order of the contract."""
+    trees: list[Node] = []
+    for step in program.steps:
+        trees += [step.tree] if isinstance(step, ExpressionStep) else list(step.inputs)
+    trees += program.rules.values()
+    return [part for tree in trees for part in walk(tree)]
+
+
+def _parameter_lines(program: Program, names: Names) -> list[str]:
+    used = {node.name for node in _nodes(program) if isinstance(node, Parameter)}
+    for step in program.steps:
+        if isinstance(step, TalibStep):
+            used |= {value.name for _, value in step.arguments if isinstance(value, Parameter)}
+    used |= {value.name for value in program.atr_periods.values() if isinstance(value, Parameter)}
+    return [
+        f'{" " * BODY}{names.of(name)} = self.cfg["{name}"]'
+        for name in program.parameters
+        if name in used
+    ]
+
+
+def _price_lines(program: Program, names: Names) -> list[str]:
+    used = {node.name for node in _nodes(program) if isinstance(node, Price)}
+    if program.atr_periods:
+        used |= {"high", "low", "close"}
+    for compound, parts in _COMPOUND_PRICES.items():
+        if compound in used:
+            used |= set(parts)
+    lines = []
+    for price in _PRICE_ORDER:
+        if price not in used:
+            continue
+        if price in _COMPOUND_PRICES:
+            parts = [names.of(part) for part in _COMPOUND_PRICES[price]]
+            text = f"({' + '.join(parts)}) / {len(parts)}"
+            lines.append(_assign(names.of(price), text))
+        else:
+            lines.append(_assign(names.of(price), f'series.column(df, "{price}")'))
+    return lines
+
+
+def _talib_line(step: TalibStep, names: Names) -> str:
+    inputs = tuple(expression(node, names.of_node) for node in step.inputs)
+    arguments = tuple(
+        f"{key}={_talib_argument(step, key, value, names)}" for key, value in step.arguments
+    )
+    code: Code = Group(f"talib.{step.function.name}(", (*inputs, *arguments))
+    if _INTEGER_OUTPUTS & set(step.function.outputs) and len(step.function.outputs) == 1:
+        code = Group("series.numbers(", (code,))
+    variables = [names.of(key) for key in step.keys]
+    joined = ", ".join(variables)
+    if BODY + len(joined) + 40 <= WIDTH:
+        return _assign(joined, code)
+    # Long names: unpack in a second step, which stays readable.
+    whole = names.of(f"{step.name}.outputs")
+    unpacked = Group("(", tuple(variables))
+    return "\n".join([_assign(whole, code), statement("", unpacked, BODY, f" = {whole}")])
+
+
+def _talib_argument(step: TalibStep, key: str, value: Value, names: Names) -> str:
+    argument = step.function.argument(key)
+    if argument and argument.kind == "matype" and not isinstance(value, Parameter):
+        kind = next(name for name, number in catalog.MA_TYPES.items() if number == value)
+        return f"talib.MA_Type.{kind}"
+    return _argument(value, names)
+
+
+def _argument(value: Value, names: Names) -> str:
+    return names.of(value.name) if isinstance(value, Parameter) else repr(value)
+
+
+def default_cfg(settings: Settings) -> str:
+    """The DEFAULT_CFG statement."""
+    lines = ["DEFAULT_CFG: dict[str, Any] = {"]
+    lines += [f'    "{key}": {_literal(value)},' for key, value in settings.defaults.items()]
+    return "\n".join([*lines, "}"])
+
+
+def _literal(value: CfgValue) -> str:
+    if isinstance(value, str):
+        return quoted(value)
+    if not isinstance(value, list):
+        return repr(value)
+    text = f"[{', '.join(map(quoted, value))}]"
+    if len(text) < 60:
+        return text
+    lines = [f"        {quoted(item)}," for item in value]
+    return "\n".join(["[", *lines, "    ]"])
+
+
+def quoted(text: str) -> str:
+    """A string literal in plain ASCII, in double quotes where that needs no escape."""
+    literal = ascii(text)
+    if literal.startswith("'") and '"' not in literal:
+        return f'"{literal[1:-1]}"'
+    return literal
+
+
+def described(description: str) -> str:
+    """The contract's description as a literal that cannot become code."""
+    if not description:
+        return ""
+    one_line = f"DESCRIPTION = {quoted(description)}"
+    if len(one_line) <= WIDTH:
+        return one_line
+    # An escape may take ten characters, so pieces are cut by the length of their literal.
+    pieces: list[str] = [""]
+    for character in description:
+        if len(quoted(pieces[-1] + character)) > WIDTH - 4:
+            pieces.append("")
+        pieces[-1] += character
+    return "\n".join(["DESCRIPTION = (", *(f"    {quoted(piece)}" for piece in pieces), ")"])
+
+
+def entries(program: Program) -> tuple[str, str]:
+    """Docstring and body of find_entries."""
+    sides = [rule for rule in ("enter_long", "enter_short") if rule in program.rules]
+    if len(sides) == 2:
+        doc = "The order of this bar, if one entry rule holds; both at once cancel out."
+        body = """
+        long = bool(indicators["enter_long"].iloc[idx])
+        short = bool(indicators["enter_short"].iloc[idx])
+        if long == short:
+            return None
+        return self._order("BUY" if long else "SELL", df, indicators, idx)"""
+        return doc, body[1:]
+    rule = sides[0]
+    action = "BUY" if rule == "enter_long" else "SELL"
+    body = f"""
+        if not indicators["{rule}"].iloc[idx]:
+            return None
+        return self._order("{action}", df, indicators, idx)"""
+    return "The order of this bar, if the entry rule holds.", body[1:]
+
+
+def exits(program: Program) -> tuple[str, str]:
+    """Docstring and body of find_exits."""
+    rules = [rule for rule in ("exit_long", "exit_short") if rule in program.rules]
+    answer = """
+        return {"position_id": position["position_id"], "reason": rule}"""
+    if not rules:
+        return "No exit rule: the stop and the targets alone close a position.", " " * 8 + "return None"
+    doc = "Whether the exit rule of the position's side holds at this bar."
+    if len(rules) == 2:
+        body = """
+        rule = "exit_long" if position["action"] == "BUY" else "exit_short"
+        if not indicators[rule].iloc[idx]:
+            return None"""
+    else:
+        action = "BUY" if rules[0] == "exit_long" else "SELL"
+        body = f"""
+        rule = "{rules[0]}"
+        if position["action"] != "{action}" or not indicators[rule].iloc[idx]:
+            return None"""
+    return doc, body[1:] + answer
+
+
+def order(contract: Contract, program: Program, settings: Settings) -> str:
+    """The body of _order."""
+    risk, keys = contract.risk, settings.keys
+    cfg = {place: f'self.cfg["{key}"]' for place, key in keys.items()}
+    side = {"long": '"enter_long"', "short": '"enter_short"'}
+    lines = ['close = series.at(df, "close", idx)', 'side = 1 if action == "BUY" else -1']
+    lines += _level_lines("stop", "stop_loss", cfg)
+    if risk.take_profit is not None:
+        lines += _level_lines("target", "take_profit", cfg)
+    missing = [
+        f"pd.isna({name})"
+        for name, field in (("stop", "stop_loss"), ("target", "take_profit"))
+        if field in program.atr_periods
+    ]
+    if missing:
+        lines += [f"if {' or '.join(missing)}:  # the ATR is still missing", "    return None"]
+    kind = next(place for place in keys if place.startswith("size."))
+    lines.append(f'size = {{"{kind.removeprefix("size.")}": {cfg[kind]}}}')
+    capital = "contract_capital" if "contract_capital" in settings.defaults else "capital"
+    lot = "contract_lot" if "contract_lot" in settings.defaults else "lot"
+    symbol = "contract_symbol" if "contract_symbol" in settings.defaults else "symbol"
+    items = [
+        ("action", "action"),
+        ("symbol", f'self.cfg["{symbol}"]'),
+        ("volume", f'order_volume(size, self.cfg["{capital}"], close, stop, self.cfg["{lot}"])'),
+        ("type", '"MARKET"'),
+        ("sl", "close - side * stop"),
+    ]
+    if risk.take_profit is not None:
+        items.append(("tp", "close + side * target"))
+    items.append(("comment", f'{side["long"]} if action == "BUY" else {side["short"]}'))
+    items.append(("stop", _level("stop", "stop_loss", cfg)))
+    if risk.take_profit is not None:
+        items.append(("target", _level("target", "take_profit", cfg)))
+    if risk.trailing_stop is not None:
+        items.append(("trail", _trail(risk.trailing_stop, cfg)))
+    if risk.roi is not None:
+        items.append(("roi", _roi(cfg)))
+    items.append(("size", "size"))
+    lines.append("return {")
+    lines += [f'    "{key}": {text},' for key, text in items]
+    lines.append("}")
+    return textwrap.indent("\n".join(lines), " " * BODY)
+
+
+def _level_lines(name: str, field: str, cfg: Mapping[str, str]) -> list[str]:
+    if field in cfg:
+        return [f"{name} = close * {cfg[field]}"]
+    distance = f'float(indicators["{field}.atr"].iloc[idx])'
+    return [f'{name} = {cfg[f"{field}.atr"]} * {distance}']
+
+
+def _level(name: str, field: str, cfg: Mapping[str, str]) -> str:
+    return f'{{"fraction": {cfg[field]}}}' if field in cfg else f'{{"distance": {name}}}'
+
+
+def _trail(trailing: Trailing, cfg: Mapping[str, str]) -> str:
+    lines = ["{", f'        "fraction": {cfg["trailing_stop.distance"]},']
+    if trailing.activate_at is not None:
+        lines.append(f'        "activate_at": {cfg["trailing_stop.activate_at"]},')
+    lines.append(f'        "only_after_activation": {trailing.only_after_activation},')
+    return "\n".join([*lines, "    }"])
+
+
+def _roi(cfg: Mapping[str, str]) -> str:
+    steps = {int(place.removeprefix("roi.")): text for place, text in cfg.items() if "roi." in place}
+    lines = [f"        {minutes}: {text}," for minutes, text in sorted(steps.items())]
+    return "\n".join(["{", *lines, "    }"])

@@ -1,0 +1,96 @@
+"""A contract to a candidate, without a model: fixed templates, filled by the rule compiler."""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+import jinja2
+
+from bot import __version__
+from bot.coder import strategy
+from bot.coder.port import Candidate
+from bot.coder.settings import flat_settings
+from bot.contract.digest import contract_digest
+from bot.contract.language import Program
+from bot.contract.model import Contract
+from bot.contract.program import compile_contract
+from bot.errors import InputError
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # noqa: S701 - Python, not HTML; contract strings come as literals only
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+class TemplateCoder:
+    """Writes what the contract states exactly; prose is beyond it and refused with the way out."""
+
+    def write(self, contract: Contract, contract_path: str) -> Candidate:
+        """Write the strategy and its tests.
+
+        Args:
+            contract: a loaded contract of kind strategy.
+            contract_path: where it lies in the repository, for the header comment.
+
+        Raises:
+            InputError: the contract needs a model.
+        """
+        if contract.kind != "strategy":
+            raise InputError(
+                "kind: module needs a model to write it",
+                "The template coder writes contracts of kind: strategy.",
+            )
+        program = compile_contract(contract)
+        if program.prose:
+            rules = ", ".join(f"rules.{rule}" for rule in program.prose)
+            raise InputError(
+                f"{rules}: written as prose, and no model is configured to read it",
+                "Write an expression instead, for example enter_long: rsi < 30 and close > trend; "
+                "docs/contract.md lists what an expression may contain.",
+            )
+        code = strategy_text(contract, program, contract_path)
+        files = {f"Backtest/codes/{contract.file_stem}.py": code}
+        return Candidate(files, "template", "", prompt_hash(contract, contract_path))
+
+
+def strategy_text(contract: Contract, program: Program, contract_path: str) -> str:
+    """The adapter-driven strategy file."""
+    settings = flat_settings(contract, program)
+    entries_doc, entries = strategy.entries(program)
+    exits_doc, exits = strategy.exits(program)
+    body = strategy.preparation(program)
+    return _environment().get_template("adapter_strategy.py.j2").render(
+        version=__version__,
+        contract_path=contract_path,
+        digest=contract_digest(contract),
+        name=contract.name,
+        description=strategy.described(contract.description),
+        default_cfg=strategy.default_cfg(settings),
+        preparation=body,
+        uses_numpy="np." in body,
+        uses_talib="talib." in body,
+        entries_doc=entries_doc,
+        entries=entries,
+        exits_doc=exits_doc,
+        exits=exits,
+        order=strategy.order(contract, program, settings),
+    )
+
+
+def prompt_hash(contract: Contract, contract_path: str) -> str:
+    """Digest of all that this coder is given: the contract, its path, the templates, its version."""
+    digest = hashlib.sha256()
+    for part in (__version__, contract_path, contract_digest(contract)):
+        digest.update(part.encode() + b"\0")
+    for template in sorted(TEMPLATES.glob("*.j2")):
+        digest.update(template.name.encode() + b"\0" + template.read_bytes() + b"\0")
+    return f"sha256:{digest.hexdigest()}"

@@ -1,0 +1,127 @@
+"""TA-Lib by introspection: which functions the installed library has, and what each takes and gives."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+import talib
+from numpy.typing import NDArray
+from talib import abstract
+
+MA_TYPES: dict[str, int] = {
+    name: value
+    for name, value in vars(type(talib.MA_Type)).items()
+    if not name.startswith("_") and isinstance(value, int)
+}
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An optional argument of a function, with TA-Lib's own name and default."""
+
+    name: str
+    kind: Literal["integer", "real", "matype"]
+    default: int | float
+
+
+@dataclass(frozen=True)
+class Slot:
+    """An input of a function: a fixed price, or a series that the contract may choose."""
+
+    price: str
+    fixed: bool
+
+
+@dataclass(frozen=True)
+class TalibFunction:
+    """One function of the installed library."""
+
+    name: str
+    title: str
+    group: str
+    slots: tuple[Slot, ...]
+    arguments: tuple[Argument, ...]
+    outputs: tuple[str, ...]
+    unstable: bool
+
+    @property
+    def free(self) -> int:
+        """How many inputs a contract may choose."""
+        return sum(not slot.fixed for slot in self.slots)
+
+    def argument(self, name: str) -> Argument | None:
+        """The argument of that name, if there is one."""
+        return next((item for item in self.arguments if item.name == name), None)
+
+
+@cache
+def function_names() -> tuple[str, ...]:
+    """Every function that the installed library lists."""
+    return tuple(sorted(talib.get_functions()))
+
+
+@cache
+def describe(name: str) -> TalibFunction:
+    """What a function takes and gives.
+
+    Raises:
+        KeyError: the installed library has no such function.
+    """
+    if name not in function_names():
+        raise KeyError(name)
+    info: dict[str, Any] = abstract.Function(name).info
+    return TalibFunction(
+        name=name,
+        title=str(info["display_name"]),
+        group=str(info["group"]),
+        slots=_slots(info["input_names"]),
+        arguments=tuple(_argument(key, value) for key, value in info["parameters"].items()),
+        outputs=tuple(info["output_names"]),
+        unstable="Function has an unstable period" in (info["function_flags"] or ()),
+    )
+
+
+def _slots(inputs: dict[str, Any]) -> tuple[Slot, ...]:
+    slots: list[Slot] = []
+    for key, prices in inputs.items():
+        if key == "prices":
+            slots.extend(Slot(price, fixed=True) for price in prices)
+        else:
+            slots.append(Slot("" if key == "periods" else prices, fixed=False))
+    return tuple(slots)
+
+
+def _argument(name: str, default: int | float) -> Argument:
+    if name.endswith("matype"):
+        return Argument(name, "matype", default)
+    return Argument(name, "real" if isinstance(default, float) else "integer", default)
+
+
+@cache
+def lookback(name: str, arguments: tuple[tuple[str, int | float], ...]) -> int:
+    """Bars before the first value of a function with these arguments."""
+    function = abstract.Function(name)
+    function.parameters = dict(arguments)
+    return int(function.lookback)
+
+
+@cache
+def refusal(name: str, arguments: tuple[tuple[str, int | float], ...]) -> str:
+    """Why TA-Lib refuses a function with these arguments; empty when it takes them."""
+    function = describe(name)
+    probe = [np.ones(2)] * len(function.slots)
+    try:
+        call(name, probe, dict(arguments))
+    except Exception as error:  # TA-Lib raises bare Exception for a bad parameter
+        return "out of TA-Lib's range" if "BAD_PARAM" in str(error) else str(error)
+    return ""
+
+
+def call(name: str, inputs: list[Floats], arguments: dict[str, int | float]) -> tuple[Floats, ...]:
+    """Run a function on whole arrays; one float array per output, missing values as NaN."""
+    result = getattr(talib, name)(*inputs, **arguments)
+    outputs = result if isinstance(result, tuple) else (result,)
+    return tuple(np.asarray(output, dtype=np.float64) for output in outputs)

@@ -1,0 +1,66 @@
+"""A Program to its warm-up: how many bars pass before every value has settled."""
+
+from bot.contract import catalog
+from bot.contract.language import Program, TalibStep
+from bot.contract.rules import Call, Indicator, Node, Number, Parameter, Shift
+
+_SPAN_OF_WINDOW = {"highest", "lowest", "mean", "stdev", "sum", "count"}
+_SPAN_OF_CHANGE = {"change", "rising", "falling"}
+_ONE_BAR = {"crossed_above", "crossed_below", "previous"}
+
+
+def warmup(program: Program) -> int:
+    """The longest chain of lookbacks, shifts and windows, with TA-Lib's unstable periods added."""
+    known: dict[str, int] = {}
+    for step in program.steps:
+        if isinstance(step, TalibStep):
+            before = max((_bars(node, program, known) for node in step.inputs), default=0)
+            arguments = tuple((key, program.value(value)) for key, value in step.arguments)
+            known[step.name] = before + settle(step.function.name, arguments)
+        else:
+            known[step.name] = _bars(step.tree, program, known)
+    chains = [_bars(tree, program, known) for tree in program.rules.values()]
+    for period in program.atr_periods.values():
+        chains.append(settle("ATR", (("timeperiod", program.value(period)),)))
+    return max([*chains, *known.values()], default=0)
+
+
+def settle(function: str, arguments: tuple[tuple[str, int | float], ...]) -> int:
+    """A function's lookback, and three of its periods more where TA-Lib marks it unstable."""
+    bars = catalog.lookback(function, arguments)
+    described = catalog.describe(function)
+    if not described.unstable:
+        return bars
+    given = dict(arguments)
+    periods = [
+        int(given.get(argument.name, argument.default))
+        for argument in described.arguments
+        if argument.kind == "integer" and "period" in argument.name
+    ]
+    return bars + 3 * max(periods, default=bars)
+
+
+def _bars(node: Node, program: Program, known: dict[str, int]) -> int:
+    """Bars before a part of a rule has settled."""
+    if isinstance(node, Indicator):
+        return known[node.name]
+    below = max((_bars(part, program, known) for part in node.parts), default=0)
+    if isinstance(node, Shift):
+        return below + node.bars
+    if not isinstance(node, Call):
+        return below
+    if node.function in _ONE_BAR:
+        return below + 1
+    last = node.arguments[-1] if node.arguments else None
+    length = 0
+    if isinstance(last, Number):
+        length = int(last.value)
+    elif isinstance(last, Parameter):
+        length = int(program.parameters[last.name])
+    if node.function in _SPAN_OF_WINDOW:
+        return below + length - 1
+    if node.function in _SPAN_OF_CHANGE:
+        return below + length
+    if node.function == "ema":
+        return below + settle("EMA", (("timeperiod", length),))
+    return below
