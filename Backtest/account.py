@@ -13,7 +13,16 @@ class Account:
     is no leverage, and long and short need the same cash.
     """
 
-    __slots__ = ("capital", "cash", "cash_rows", "equity_rows", "events", "fresh", "times", "trades")
+    __slots__ = (
+        "capital",
+        "cash",
+        "cash_rows",
+        "equity_rows",
+        "events",
+        "fresh",
+        "times",
+        "trades",
+    )
 
     def __init__(self, capital: float) -> None:
         """Start with cash alone."""
@@ -30,9 +39,10 @@ class Account:
         """Whether the cash covers an amount; a billionth of it is float noise."""
         return amount <= self.cash * (1.0 + 1e-9)
 
-    def tell(self, event: str, **details: Any) -> None:
+    def tell(self, event: str, *, timestamp: int | None, **details: Any) -> None:
         """Record an event; the next `step_bar` returns it."""
-        told = {"event": event, **details, "timestamp": iso(details["timestamp"])}
+        moment = None if timestamp is None else iso(timestamp)
+        told = {"event": event, **details, "timestamp": moment}
         self.events.append(told)
         self.fresh.append(told)
 

@@ -144,7 +144,7 @@ def level_away(price: float, sign: int, step: Step, gain: bool) -> float:
 
 
 def roi_price(entry: float, profit: float, commission: float, sign: int) -> float:
-    """Find the price at which a trade earns `profit` of its entry value, net of both commissions."""
+    """Find the price that earns `profit` of the entry value, net of both commissions."""
     if sign > 0:
         return entry * (1.0 + commission) * (1.0 + profit) / (1.0 - commission)
     return entry * (1.0 - commission) * (1.0 - profit) / (1.0 + commission)

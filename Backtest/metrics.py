@@ -100,7 +100,7 @@ def periods_per_year(times: Sequence[int], step_ms: int | None, crypto: bool) ->
     if step is None or step < 1000:
         return None
     if step >= MONTH_MS:
-        return 12.0 / round(step / (30 * DAY_MS)) if step >= 30 * DAY_MS else 12.0
+        return 12.0 / max(1, round(step / (30 * DAY_MS)))
     if crypto:
         return CRYPTO_DAYS * DAY_MS / step
     if step >= WEEK_MS:
@@ -123,7 +123,7 @@ def trade_figures(trades: Sequence[Trade]) -> dict[str, Any]:
     """Count, profit, win rate, profit factor and expectancy of finished trades."""
     profits = [trade.pnl for trade in trades]
     won = math.fsum(profit for profit in profits if profit > 0.0)
-    lost = -math.fsum(profit for profit in profits if profit < 0.0)
+    lost = math.fsum(-profit for profit in profits if profit < 0.0)
     count = len(profits)
     winners = sum(profit > 0.0 for profit in profits)
     return {

@@ -151,9 +151,9 @@ class Position:
             level = self._roi_level(time - self.entry.time)
             if level < limit:
                 limit, name = level, "roi"
-        if self.closing is not None and self.closing.limit is not None:
-            if self.closing.limit < limit:
-                limit, name = self.closing.limit, "close_limit"
+        asked = NO_TARGET if self.closing is None else self.closing.limit
+        if asked is not None and asked < limit:
+            limit, name = asked, "close_limit"
         return limit, name
 
     def _roi_level(self, held_ms: int) -> float:

@@ -34,11 +34,15 @@ def read_row(bar: Any, number: int) -> Row:
     if isinstance(bar, Row):
         return bar
     known = {str(key).lower(): key for key in bar.keys()}  # noqa: SIM118 - a Series iterates values
-    prices = [_price(bar, known, name, number) for name in PRICES]
-    volume = _price(bar, known, "volume", number) if "volume" in known else 0.0
     symbol = bar[known["symbol"]] if "symbol" in known else None
     return Row(
-        _time(bar, known, number), *prices, volume, None if symbol is None else str(symbol)
+        timestamp=_time(bar, known, number),
+        open=_price(bar, known, "open", number),
+        high=_price(bar, known, "high", number),
+        low=_price(bar, known, "low", number),
+        close=_price(bar, known, "close", number),
+        volume=_price(bar, known, "volume", number) if "volume" in known else 0.0,
+        symbol=None if symbol is None else str(symbol),
     )
 
 

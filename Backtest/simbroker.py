@@ -81,13 +81,7 @@ class SimBroker:
         try:
             order = read_order(order_request, self.settings, f"ord_{number}", f"pos_{number}")
         except OrderError as error:
-            return {
-                "success": False,
-                "order_id": None,
-                "position_id": None,
-                "fill_price": None,
-                "error": str(error),
-            }
+            return self._turn_down(order_request, str(error))
         self._orders = number
         self._book(order.symbol).add(order)
         return {
@@ -96,6 +90,24 @@ class SimBroker:
             "position_id": order.position_id,
             "fill_price": None,
         }
+
+    def _turn_down(self, request: dict[str, Any], reason: str) -> dict[str, Any]:
+        """Refuse a request at once, with an event that says why."""
+        self._account.tell(
+            "order_rejected",
+            timestamp=self._feed.time if self._stepped else None,
+            position_id=None,
+            order_id=None,
+            symbol=request.get("symbol"),
+            action=request.get("action"),
+            volume=request.get("volume"),
+            price=None,
+            rule="refused",
+            comment=str(request.get("comment") or ""),
+            reason=reason,
+        )
+        nothing = {"order_id": None, "position_id": None, "fill_price": None}
+        return {"success": False, **nothing, "error": reason}
 
     def cancel_order(self, order_id: str) -> bool:
         """Withdraw an order or a close that has not filled; False if there is none."""
