@@ -13,6 +13,8 @@ from adapters.simbroker_adapter import SimBrokerAdapter
 from adapters.strategy_cli import broker_settings
 from Backtest.simbroker import SimBroker
 
+Trade = tuple[str, int, float, int, float, str, float]
+
 _FIRST_CANDLE = pd.Timestamp("2024-01-01", tz="UTC")
 _REGIME_BARS = 40
 _DRIFTS = (-0.006, -0.002, 0.0, 0.002, 0.006)
@@ -72,6 +74,22 @@ class _Chance:
 def new_adapter(cfg: Mapping[str, Any]) -> SimBrokerAdapter:
     """A simulated broker with a strategy's own capital and costs."""
     return SimBrokerAdapter(SimBroker(**broker_settings(cfg)))
+
+
+def trades_of(adapter: SimBrokerAdapter) -> list[Trade]:
+    """What was traded: side, entry bar and price, exit bar and price, exit rule, profit."""
+    return [
+        (
+            trade.side,
+            trade.entry_row,
+            trade.entry_price,
+            trade.exit_row,
+            trade.exit_price,
+            trade.rule_out,
+            trade.pnl,
+        )
+        for trade in adapter.broker.get_trades()
+    ]
 
 
 def load_strategy(name: str) -> ModuleType:

@@ -163,7 +163,7 @@ def _talib_argument(step: TalibStep, key: str, value: Value, names: Names) -> st
     argument = step.function.argument(key)
     if argument and argument.kind == "matype" and not isinstance(value, Parameter):
         kind = next(name for name, number in catalog.MA_TYPES.items() if number == value)
-        return f"talib.MA_Type.{kind}"
+        return f'series.ma_type("{kind}")'
     return _argument(value, names)
 
 

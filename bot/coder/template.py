@@ -8,8 +8,10 @@ import jinja2
 
 from bot import __version__
 from bot.coder import strategy
+from bot.coder.expected import expect
 from bot.coder.port import Candidate
 from bot.coder.settings import flat_settings
+from bot.coder.tests import test_context
 from bot.contract.digest import contract_digest
 from bot.contract.language import Program
 from bot.contract.model import AnyContract, Contract, ModuleContract
@@ -57,8 +59,11 @@ class TemplateCoder:
                 "Write an expression instead, for example enter_long: rsi < 30 and close > trend; "
                 "docs/contract.md lists what an expression may contain.",
             )
-        code = strategy_text(contract, program, contract_path)
-        files = {f"Backtest/codes/{contract.file_stem}.py": code}
+        stem = contract.file_stem
+        files = {
+            f"Backtest/codes/{stem}.py": strategy_text(contract, program, contract_path),
+            f"tests/test_{stem}.py": tests_text(contract, program, contract_path),
+        }
         return Candidate(files, "template", "", prompt_hash(contract, contract_path))
 
 
@@ -84,6 +89,25 @@ def strategy_text(contract: Contract, program: Program, contract_path: str) -> s
         exits=exits,
         both_sides={"enter_long", "enter_short"} <= set(program.rules),
         order=strategy.order(contract, program, settings),
+    )
+
+
+def tests_text(contract: Contract, program: Program, contract_path: str) -> str:
+    """The tests of the strategy, with expected values from the interpreter."""
+    settings = flat_settings(contract, program)
+    expected = expect(contract, program, settings.defaults)
+    symbols = settings.key_of("symbols")
+    return (
+        _environment()
+        .get_template("test_strategy.py.j2")
+        .render(
+            version=__version__,
+            contract_path=contract_path,
+            digest=contract_digest(contract),
+            name=contract.name,
+            stem=contract.file_stem,
+            **test_context(expected, symbols, contract.market.symbols[0]),
+        )
     )
 
 
