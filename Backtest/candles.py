@@ -165,7 +165,8 @@ def check_candles(frame: pd.DataFrame) -> None:
     late = _first_out_of_order(columns.times, symbols)
     if len(wrong) and (late is None or int(wrong[0]) <= late):
         row = int(wrong[0])
-        fault = fault_of(Row(0, *(float(values[row]) for values in (o, h, lo, c, v))))
+        prices = (float(o[row]), float(h[row]), float(lo[row]), float(c[row]))
+        fault = fault_of(Row(0, *prices, float(v[row])))
         raise _at(row, fault or "the candle is malformed")
     if late is not None:
         raise _at(late, f"its time {iso(columns.times[late])} is not after the candle before it")

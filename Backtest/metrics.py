@@ -215,6 +215,5 @@ def _year_spans(times: Sequence[int], years: Sequence[str]) -> dict[str, tuple[i
     edges = np.searchsorted(np.asarray(times, dtype=np.int64), starts, side="left")
     ends = [*edges[1:], len(times)]
     return {
-        year: (int(first), int(last))
-        for year, first, last in zip(years, edges, ends, strict=True)
+        year: (int(first), int(last)) for year, first, last in zip(years, edges, ends, strict=True)
     }

@@ -191,9 +191,7 @@ def _step(request: Mapping[str, Any], key: str, below: float) -> Step | None:
     if value is None:
         return None
     if not isinstance(value, Mapping) or len(value) != 1 or not set(value) <= STEP_KEYS:
-        raise OrderError(
-            f"{key} is {value!r}", "Give {'fraction': number} or {'distance': number}"
-        )
+        raise OrderError(f"{key} is {value!r}", "Give {'fraction': number} or {'distance': number}")
     return _sized_step(value, key, below)
 
 

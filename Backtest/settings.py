@@ -86,8 +86,8 @@ def read_settings(given: Mapping[str, Any]) -> SimSettings:
     return SimSettings(**given)
 
 
-def load_settings(path: str | Path) -> SimSettings:
-    """Read settings from a YAML file in the form of Backtest/configs.yaml.
+def load_settings(path: str | Path) -> dict[str, Any]:
+    """Read the settings that a YAML file in the form of Backtest/configs.yaml states.
 
     Raises:
         SettingError: the file is missing, is no mapping, or holds a wrong setting.
@@ -103,7 +103,8 @@ def load_settings(path: str | Path) -> SimSettings:
         ) from None
     if not isinstance(found, dict):
         raise SettingError(f"{path} holds no settings", "Write `name: value` lines")
-    return read_settings(found)
+    read_settings(found)
+    return found
 
 
 def step_digits(step: float | None) -> int:

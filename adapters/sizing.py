@@ -10,9 +10,7 @@ from Backtest.settings import step_digits
 MAX_RISK = 0.10
 
 
-def volume_of(
-    request: Mapping[str, Any], equity: float, close: float, lot: float | None
-) -> float:
+def volume_of(request: Mapping[str, Any], equity: float, close: float, lot: float | None) -> float:
     """Size an order at its decision bar.
 
     `units` is the volume itself; `equity` that fraction of equity at the close; `risk` the volume

@@ -190,16 +190,18 @@ class _Loop:
     def play(self, moment: Sequence[tuple[Feed, int]]) -> None:
         """Play the bars of one moment: entries, steps, withdrawals, exits."""
         wanted = {feed.symbol: feed.decisions.entry(idx) for feed, idx in moment}
-        placed: list[tuple[str, str]] = []
+        placed: dict[str, str] = {}
         for feed, idx in moment:
             request = wanted[feed.symbol]
             if request is not None and not self._collides(feed, idx, request, placed):
                 order_id = self._place(feed, idx, request)
                 if order_id is not None:
-                    placed.append((order_id, feed.symbol))
+                    placed[order_id] = feed.symbol
         for feed, idx in moment:
             for event in self._step(feed, idx):
-                self._waiting.pop(event.get("order_id") or "", None)
+                filled = event.get("order_id") or ""
+                self._waiting.pop(filled, None)
+                placed.pop(filled, None)
         positions = self._adapter.get_positions()
         if placed:
             self._settle(placed, positions)
@@ -207,7 +209,7 @@ class _Loop:
             self._ask_exits(moment, wanted, positions)
 
     def _collides(
-        self, feed: Feed, idx: int, request: dict[str, Any], placed: Sequence[tuple[str, str]]
+        self, feed: Feed, idx: int, request: dict[str, Any], placed: Mapping[str, str]
     ) -> bool:
         """Whether an entry falls to its own exit rule or, under this_close, to what is held."""
         probe = {"position_id": "", "action": request.get("action")}
@@ -216,8 +218,7 @@ class _Loop:
         if not self._rules.this_close:
             return False
         held = [str(position["symbol"]) for position in self._adapter.get_positions()]
-        held += self._waiting.values()
-        held += [symbol for _, symbol in placed]
+        held += [*self._waiting.values(), *placed.values()]
         return feed.symbol in held or len(held) >= self._rules.max_positions
 
     def _place(self, feed: Feed, idx: int, request: dict[str, Any]) -> str | None:
@@ -254,21 +255,11 @@ class _Loop:
             return stepped
         return self._adapter.step_bar(_series(feed, idx))
 
-    def _settle(
-        self, placed: Sequence[tuple[str, str]], positions: Sequence[Mapping[str, Any]]
-    ) -> None:
+    def _settle(self, placed: Mapping[str, str], positions: Sequence[Mapping[str, Any]]) -> None:
         """Withdraw entries that have no place after the bar, and remember the others."""
-        if self._rules.this_close:
-            held_orders = {position.get("order_id") for position in positions}
-            self._waiting.update(
-                (order_id, symbol)
-                for order_id, symbol in placed
-                if order_id not in held_orders and self._still_waits(order_id)
-            )
-            return
         taken = [str(position["symbol"]) for position in positions]
         taken += self._waiting.values()
-        for order_id, symbol in placed:
+        for order_id, symbol in placed.items():
             if symbol in taken or len(taken) >= self._rules.max_positions:
                 self._adapter.cancel_order(order_id)
             else:
