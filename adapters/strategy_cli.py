@@ -130,7 +130,7 @@ def _backtest(
     if arguments.json:
         sys.stdout.write(json.dumps({"summary": report, "files": files}, allow_nan=False) + "\n")
     else:
-        sys.stdout.write(_short(report, files))
+        sys.stdout.write(short_report(report, files))
     return OK
 
 
@@ -179,7 +179,7 @@ def read_all(data: str, cfg: Mapping[str, Any]) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def _short(report: Mapping[str, Any], files: Mapping[str, str]) -> str:
+def short_report(report: Mapping[str, Any], files: Mapping[str, str]) -> str:
     """A few lines for people."""
 
     def percent(value: float | None) -> str:

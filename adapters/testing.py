@@ -3,6 +3,7 @@
 import importlib.util
 import sys
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,7 @@ Trade = tuple[str, int, float, int, float, str, float]
 
 _FIRST_CANDLE = pd.Timestamp("2024-01-01", tz="UTC")
 _REGIME_BARS = 40
+_BATCH = 512
 _DRIFTS = (-0.006, -0.002, 0.0, 0.002, 0.006)
 _SWINGS = (0.003, 0.008, 0.02)
 
@@ -32,6 +34,16 @@ def market(bars: int, seed: int, minutes: int = 60) -> pd.DataFrame:
         seed: which market.
         minutes: the length of a candle.
     """
+    rows = _rows(seed, -(-bars // _BATCH) * _BATCH)[:bars]
+    frame = pd.DataFrame(rows, columns=["open", "high", "low", "close", "volume"])
+    opens = _FIRST_CANDLE + pd.to_timedelta([minutes * bar for bar in range(bars)], unit="min")
+    frame.insert(0, "timestamp", opens)
+    return frame
+
+
+@lru_cache(maxsize=64)
+def _rows(seed: int, bars: int) -> list[tuple[float, ...]]:
+    """Open, high, low, close and volume; a shorter market is the start of a longer one."""
     chance = _Chance(seed)
     close, rows = 100.0, []
     drift = swing = 0.0
@@ -45,10 +57,7 @@ def market(bars: int, seed: int, minutes: int = 60) -> pd.DataFrame:
         low = round(max(0.5, min(opened, close) * (1 - chance.uniform() * swing)), 2)
         volume = round(100 + 900 * chance.uniform() * (1 + abs(close / opened - 1) * 50))
         rows.append((opened, high, low, close, float(volume)))
-    frame = pd.DataFrame(rows, columns=["open", "high", "low", "close", "volume"])
-    opens = _FIRST_CANDLE + pd.to_timedelta([minutes * bar for bar in range(bars)], unit="min")
-    frame.insert(0, "timestamp", opens)
-    return frame
+    return rows
 
 
 class _Chance:

@@ -15,11 +15,14 @@ from bot.contract.evaluator import evaluate
 from bot.contract.interpreter import Candle, Interpreter, Reading
 from bot.contract.language import Program
 from bot.contract.model import Contract
+from bot.contract.rules import Call, Indicator, Price
+from bot.contract.rules import walk as walk_tree
 from bot.contract.warmup import warmup
 from bot.decisions import decisions_of
 
 LIVE_BARS = 200
 SEEDS = range(1, 25)
+ENOUGH = 0.02
 SAMPLES = 6
 
 
@@ -58,7 +61,7 @@ def expect(contract: Contract, program: Program, cfg: Mapping[str, Any]) -> Expe
     """
     bars = warmup(program) + LIVE_BARS
     minutes = timeframe_ms(contract.market.timeframe) // 60_000
-    seed = max(SEEDS, key=lambda tried: _liveliness(program, bars, tried, minutes))
+    seed = _lively_seed(program, bars, minutes)
     frame = market(bars, seed, minutes)
     readings = walk(program, frame)
     symbol = contract.market.symbols[0]
@@ -89,12 +92,24 @@ def walk(program: Program, frame: pd.DataFrame) -> list[Reading]:
     ]
 
 
-def _liveliness(program: Program, bars: int, seed: int, minutes: int) -> float:
-    """How much a market tells the rules apart: each should hold at times, and not always."""
-    values = evaluate(program, market(bars, seed, minutes))
-    shares = [float(np.mean(values[rule])) for rule in program.rules]
-    balance = sum(min(share, 1 - share, 0.2) for share in shares)
-    return balance + sum(0 < share < 1 for share in shares)
+def _lively_seed(program: Program, bars: int, minutes: int) -> int:
+    """The first market on which every rule holds at times and not always; else the best seen."""
+    moving = [
+        rule
+        for rule, tree in program.rules.items()
+        if any(isinstance(part, Price | Indicator | Call) for part in walk_tree(tree))
+    ]
+    best, seed = -1.0, SEEDS[0]
+    for tried in SEEDS:
+        values = evaluate(program, market(bars, tried, minutes))
+        shares = [float(np.mean(values[rule])) for rule in moving]
+        liveliness = min((min(share, 1 - share) for share in shares), default=1.0)
+        if liveliness >= ENOUGH:
+            return tried
+        score = liveliness + sum(0 < share < 1 for share in shares)
+        if score > best:
+            best, seed = score, tried
+    return seed
 
 
 def _columns(readings: list[Reading]) -> dict[str, Any]:
