@@ -1,4 +1,4 @@
-"""The rule language on whole series: each function answers for every bar at once, from the past only.
+"""The rule language on whole series: a function answers for every bar at once, from its past.
 
 Strategies import this module to write a rule almost as its contract does. A missing value is NaN;
 a comparison with it is false. Sums run over the n values of the window alone, oldest first, so a

@@ -1,4 +1,4 @@
-"""What generated tests stand on: a seeded market, an adapter to trade it, the strategy beside them."""
+"""What generated tests stand on: a seeded market, an adapter for it, the strategy itself."""
 
 import importlib.util
 import sys
@@ -45,7 +45,8 @@ def market(bars: int, seed: int, minutes: int = 60) -> pd.DataFrame:
 def _rows(seed: int, bars: int) -> list[tuple[float, ...]]:
     """Open, high, low, close and volume; a shorter market is the start of a longer one."""
     chance = _Chance(seed)
-    close, rows = 100.0, []
+    close = 100.0
+    rows: list[tuple[float, ...]] = []
     drift = swing = 0.0
     for bar in range(bars):
         if bar % _REGIME_BARS == 0:

@@ -65,9 +65,7 @@ def read_market_data(contract: Contract, root: Path, given: Path | None = None) 
     return MarketData(frames, f"sha256:{digest.hexdigest()}", tuple(files))
 
 
-def _file_of(
-    contract: Contract, symbol: str, root: Path, given: Path | None
-) -> tuple[str, Path]:
+def _file_of(contract: Contract, symbol: str, root: Path, given: Path | None) -> tuple[str, Path]:
     stem = symbol.replace("/", "_").replace(":", "_")
     if given is not None:
         if len(contract.market.symbols) > 1 and "{symbol}" not in str(given):

@@ -1,4 +1,4 @@
-"""A contract to the market its tests run on and the values they expect, from the interpreter alone."""
+"""A contract to the market its tests run on and the values the interpreter expects there."""
 
 import math
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ from bot.contract.evaluator import evaluate
 from bot.contract.interpreter import Candle, Interpreter, Reading
 from bot.contract.language import Program
 from bot.contract.model import Contract
-from bot.contract.rules import Call, Indicator, Price
-from bot.contract.rules import walk as walk_tree
+from bot.contract.tree import Call, Indicator, Price
+from bot.contract.tree import walk as walk_tree
 from bot.contract.warmup import warmup
 from bot.decisions import decisions_of
 
@@ -37,7 +37,7 @@ class Expected:
         holds: the bars at which each rule holds.
         entries: the bars at which an order is wanted, with its action.
         order: the first order, whole.
-        trades: what the broker makes of it: side, entry and exit bars and prices, exit rule, profit.
+        trades: what the broker makes of it, as `adapters.testing.trades_of` lists it.
     """
 
     bars: int

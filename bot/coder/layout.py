@@ -1,4 +1,4 @@
-"""Nested code to lines that fit: a call or an operator chain is broken only where it is too long."""
+"""Nested code to lines that fit: calls and operator chains are broken only where too long."""
 
 from dataclasses import dataclass
 

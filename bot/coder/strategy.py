@@ -9,7 +9,14 @@ from bot.coder.settings import CfgValue, Settings
 from bot.contract import catalog
 from bot.contract.language import ExpressionStep, Program, TalibStep, Value
 from bot.contract.model import Contract, Trailing
-from bot.contract.rules import Indicator, Node, Parameter, Price, is_constant, walk
+from bot.contract.tree import (
+    Indicator,
+    Node,
+    Parameter,
+    Price,
+    is_constant,
+    walk,
+)
 from bot.contract.words import in_words
 
 BODY = 8
@@ -133,8 +140,8 @@ def _price_lines(program: Program, names: Names) -> list[str]:
         if price not in used:
             continue
         if price in _COMPOUND_PRICES:
-            parts = [names.of(part) for part in _COMPOUND_PRICES[price]]
-            text = f"({' + '.join(parts)}) / {len(parts)}"
+            added = [names.of(part) for part in _COMPOUND_PRICES[price]]
+            text = f"({' + '.join(added)}) / {len(added)}"
             lines.append(_assign(names.of(price), text))
         else:
             lines.append(_assign(names.of(price), f'series.column(df, "{price}")'))
@@ -239,7 +246,10 @@ def exits(program: Program) -> tuple[str, str]:
     answer = """
         return {"position_id": position["position_id"], "reason": rule}"""
     if not rules:
-        return "No exit rule: the stop and the targets alone close a position.", " " * 8 + "return None"
+        return (
+            "No exit rule: the stop and the targets alone close a position.",
+            " " * 8 + "return None",
+        )
     doc = "Whether the exit rule of the position's side holds at this bar."
     if len(rules) == 2:
         body = """
@@ -273,7 +283,9 @@ def order(contract: Contract, program: Program, settings: Settings) -> str:
     if missing:
         lines += [f"if {' or '.join(missing)}:  # the ATR is still missing", "    return None"]
     lines.append("order: dict[str, Any] = {")
-    lines += [f'    "{key}": {text},' for key, text in _order_items(contract, program, settings, cfg)]
+    lines += [
+        f'    "{key}": {text},' for key, text in _order_items(contract, program, settings, cfg)
+    ]
     lines.append("}")
     account = (f'self.cfg["{settings.key_of("capital")}"]', f'self.cfg["{settings.key_of("lot")}"]')
     volume = Group("volume_of(", ("order", account[0], "close", account[1]))
@@ -336,6 +348,8 @@ def _trail(trailing: Trailing, cfg: Mapping[str, str]) -> str:
 
 
 def _roi(cfg: Mapping[str, str]) -> str:
-    steps = {int(place.removeprefix("roi.")): text for place, text in cfg.items() if "roi." in place}
+    steps = {
+        int(place.removeprefix("roi.")): text for place, text in cfg.items() if "roi." in place
+    }
     lines = [f"        {minutes}: {text}," for minutes, text in sorted(steps.items())]
     return "\n".join(["{", *lines, "    }"])

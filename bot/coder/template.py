@@ -73,22 +73,26 @@ def strategy_text(contract: Contract, program: Program, contract_path: str) -> s
     entries_doc, entries = strategy.entries(program)
     exits_doc, exits = strategy.exits(program)
     body = strategy.preparation(program, settings)
-    return _environment().get_template("adapter_strategy.py.j2").render(
-        version=__version__,
-        contract_path=contract_path,
-        digest=contract_digest(contract),
-        name=contract.name,
-        description=strategy.described(contract.description),
-        default_cfg=strategy.default_cfg(settings),
-        preparation=body,
-        uses_numpy="np." in body,
-        uses_talib="talib." in body,
-        entries_doc=entries_doc,
-        entries=entries,
-        exits_doc=exits_doc,
-        exits=exits,
-        both_sides={"enter_long", "enter_short"} <= set(program.rules),
-        order=strategy.order(contract, program, settings),
+    return (
+        _environment()
+        .get_template("adapter_strategy.py.j2")
+        .render(
+            version=__version__,
+            contract_path=contract_path,
+            digest=contract_digest(contract),
+            name=contract.name,
+            description=strategy.described(contract.description),
+            default_cfg=strategy.default_cfg(settings),
+            preparation=body,
+            uses_numpy="np." in body,
+            uses_talib="talib." in body,
+            entries_doc=entries_doc,
+            entries=entries,
+            exits_doc=exits_doc,
+            exits=exits,
+            both_sides={"enter_long", "enter_short"} <= set(program.rules),
+            order=strategy.order(contract, program, settings),
+        )
     )
 
 
@@ -112,7 +116,7 @@ def tests_text(contract: Contract, program: Program, contract_path: str) -> str:
 
 
 def prompt_hash(contract: Contract, contract_path: str) -> str:
-    """Digest of all that this coder is given: the contract, its path, the templates, its version."""
+    """Digest of all that this coder is given: contract, path, templates and its own version."""
     digest = hashlib.sha256()
     for part in (__version__, contract_path, contract_digest(contract)):
         digest.update(part.encode() + b"\0")

@@ -23,9 +23,7 @@ def test_context(expected: Expected, symbol_key: str, symbol: str) -> dict[str, 
         "first_values": _constant(
             "FIRST_VALUES", "dict[str, int | None]", dict(expected.first_values)
         ),
-        "samples": _constant(
-            "SAMPLES", "dict[str, dict[int, float]]", _plain(expected.samples)
-        ),
+        "samples": _constant("SAMPLES", "dict[str, dict[int, float]]", _plain(expected.samples)),
         "holds": _constant("HOLDS", "dict[str, list[int]]", dict(expected.holds)),
         "entries": _constant("ENTRIES", "dict[str, list[int]]", _by_action(expected.entries)),
         "order": _first_order(expected),

@@ -13,7 +13,7 @@ import numpy as np
 
 from bot.contract import catalog
 from bot.contract.language import ExpressionStep, Program, TalibStep
-from bot.contract.rules import (
+from bot.contract.tree import (
     Arithmetic,
     Call,
     Comparison,

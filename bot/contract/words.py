@@ -1,6 +1,6 @@
 """A rule's tree to plain English, for the comments in generated code and for reviewers."""
 
-from bot.contract.rules import (
+from bot.contract.tree import (
     Arithmetic,
     Call,
     Comparison,
