@@ -8,7 +8,6 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from bot.contract.check import check_language
 from bot.contract.coherence import check_coherence
 from bot.contract.explain import explain
 from bot.contract.model import AnyContract, Contract, ModuleContract
@@ -112,6 +111,9 @@ def _check(root: dict[str | int, object]) -> tuple[AnyContract | None, list[Find
     except ValidationError as error:
         shape = explain(error, root)
     shape += check_coherence(named)
+    # TA-Lib and numpy take a while to import; a file that gives no document does without them.
+    from bot.contract.language import check_language
+
     language = [] if model is ModuleContract else check_language(named)
     known = {finding.where for finding in shape}
     findings = shape + [finding for finding in language if finding.where not in known]
