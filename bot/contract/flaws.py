@@ -15,7 +15,7 @@ class Flaw:
     allowed: str = ""
 
 
-class Unreadable(Exception):  # noqa: N818 - the reader's word for it
+class Unreadable(Exception):
     """The file gives no document; never leaves `read_source`."""
 
     def __init__(self, *flaws: Flaw, text: str | None = None) -> None:

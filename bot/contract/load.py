@@ -80,13 +80,15 @@ def read_file(path: Path) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         raise _unreadable(name, error) from None
-    with open(descriptor, "rb") as file:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise InputError(f"{name} is not a regular file", "Give the path of a contract's file.")
-        try:
+        with open(descriptor, "rb", closefd=False) as file:
             return file.read(MAX_BYTES + 1)
-        except OSError as error:
-            raise _unreadable(name, error) from None
+    except OSError as error:
+        raise _unreadable(name, error) from None
+    finally:
+        os.close(descriptor)
 
 
 def _unreadable(name: str, error: OSError | ValueError) -> InputError:

@@ -19,7 +19,7 @@ _LARGEST = 2**53
 _LONGEST = 40
 
 
-class NotANumber(Exception):  # noqa: N818 - says what it is
+class NotANumber(Exception):
     """The word is written as a number that no contract may hold."""
 
 
