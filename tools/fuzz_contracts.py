@@ -51,7 +51,7 @@ CONTRACT = {
     "acceptance": {"min_trades": 10},
     "optimize": {"metric": "sharpe", "walk_forward": {"train": 0.7}},
 }
-VALUES = (
+VALUES: tuple[object, ...] = (
     None,
     True,
     0,

@@ -113,13 +113,20 @@ def _check(root: dict[str | int, object]) -> tuple[AnyContract | None, list[Find
     except ValidationError as error:
         shape = explain(error, root)
     shape += check_coherence(named)
-    # TA-Lib and numpy take a while to import; a file that gives no document does without them.
-    from bot.contract.language import check_language
-
-    language = [] if model is ModuleContract else check_language(named)
+    language = [] if model is ModuleContract else _check_language(named)
     known = {finding.where for finding in shape}
     findings = shape + [finding for finding in language if finding.where not in known]
     return contract, findings
+
+
+def _check_language(named: dict[str, object]) -> list[Finding]:
+    # Importing TA-Lib costs half a second; a document that says nothing in the language is
+    # answered without it.
+    if not any(named.get(section) for section in ("parameters", "indicators", "rules")):
+        return []
+    from bot.contract.language import check_language
+
+    return check_language(named)
 
 
 def _place(finding: Finding, source: Source, file: str) -> Problem:

@@ -2,9 +2,9 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -264,17 +264,21 @@ def test_what_is_no_file_exits_2_soon(tmp_path: Path) -> None:
 
 
 def check_refused(contract: Path, cwd: Path) -> None:
-    started = time.monotonic()
-    done = stratwright("plan", contract, cwd=cwd)
-    seconds = time.monotonic() - started
+    done, seconds = timed("plan", contract, cwd=cwd)
     if seconds >= SECONDS:
-        # A busy machine is not the program's fault: the second try counts.
-        started = time.monotonic()
-        done = stratwright("plan", contract, cwd=cwd)
-        seconds = time.monotonic() - started
+        # The machine may be busy with something else: the better of two counts.
+        seconds = min(seconds, timed("plan", contract, cwd=cwd)[1])
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     assert done.stderr.strip()
     assert "Traceback" not in done.stderr
     assert "\x1b" not in done.stderr
     assert seconds < SECONDS
+
+
+def timed(*arguments: str | Path, cwd: Path) -> tuple[subprocess.CompletedProcess[str], float]:
+    """Run a command and count the processor's seconds, which other programs do not lengthen."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = stratwright(*arguments, cwd=cwd)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return done, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
