@@ -1,0 +1,1 @@
+"""The laboratory: candles and orders in, trades and figures out."""

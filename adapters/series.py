@@ -1,4 +1,4 @@
-"""The rule language on whole series: each function answers for every bar at once, from the past only.
+"""The rule language on whole series: a function answers for every bar at once, from its past.
 
 Strategies import this module to write a rule almost as its contract does. A missing value is NaN;
 a comparison with it is false. Sums run over the n values of the window alone, oldest first, so a
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import talib
 from numpy.typing import NDArray
+from talib._ta_lib import MA_Type as talib_ma_types
 
 Numbers = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
@@ -215,6 +216,11 @@ def count(condition: Booleans, n: int) -> Numbers:
 def ema(x: Numbers, n: int) -> Numbers:
     """TA-Lib's exponential moving average."""
     return talib.EMA(np.ascontiguousarray(x), timeperiod=n)
+
+
+def ma_type(name: str) -> Any:
+    """TA-Lib's number of a kind of moving average: SMA, EMA, WMA, ..."""
+    return getattr(talib_ma_types, name)
 
 
 def numbers(x: Any) -> Numbers:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from bot.coder.layout import Code, Group
-from bot.contract.rules import (
+from bot.contract.tree import (
     Arithmetic,
     Call,
     Comparison,

@@ -1,4 +1,4 @@
-"""Nested code to lines that fit: a call or an operator chain is broken only where it is too long."""
+"""Nested code to lines that fit: calls and operator chains are broken only where too long."""
 
 from dataclasses import dataclass
 
@@ -32,30 +32,39 @@ def flat(code: Code) -> str:
     """The code on one line."""
     if isinstance(code, str):
         return code
-    return f"{code.opening}{code.joint.join(map(flat, code.parts))})"
+    show = flat if code.is_chain else bare
+    return f"{code.opening}{code.joint.join(map(show, code.parts))})"
 
 
-def statement(start: str, code: Code, indent: int, end: str = "") -> str:
+def bare(code: Code) -> str:
+    """The code on one line, without the brackets that only an operator beside it would need."""
+    text = flat(code)
+    if isinstance(code, Group) and code.is_chain and code.opening == "(":
+        return text[1:-1]
+    return text
+
+
+def statement(start: str, code: Code, indent: int, end: str = "", width: int = WIDTH) -> str:
     """A statement such as `start` + code + `end`, over several lines if one is too long."""
     pad = " " * indent
-    bare = flat(code)
-    if isinstance(code, Group) and code.is_chain and code.opening == "(":
-        bare = bare[1:-1]
-    if indent + len(start) + len(bare) + len(end) <= WIDTH:
-        return f"{pad}{start}{bare}{end}"
-    return f"{pad}{start}{_broken(code, indent, len(start), len(end))}{end}"
+    text = bare(code)
+    if indent + len(start) + len(text) + len(end) <= width:
+        return f"{pad}{start}{text}{end}"
+    return f"{pad}{start}{_broken(code, indent, len(start), len(end), width)}{end}"
 
 
-def _broken(code: Code, indent: int, before: int, after: int) -> str:
+def _broken(code: Code, indent: int, before: int, after: int, width: int) -> str:
     """The code with its outermost group broken, if it does not fit."""
-    if isinstance(code, str) or indent + before + len(flat(code)) + after <= WIDTH:
+    if isinstance(code, str) or indent + before + len(flat(code)) + after <= width:
         return flat(code)
     pad = " " * (indent + 4)
     lines = []
     for place, part in enumerate(code.parts):
         if code.is_chain:
             sign = f"{code.joint.strip()} " if place else ""
-            lines.append(f"{pad}{sign}{_broken(part, indent + 4, len(sign), 0)}")
+            lines.append(f"{pad}{sign}{_broken(part, indent + 4, len(sign), 0, width)}")
         else:
-            lines.append(f"{pad}{_broken(part, indent + 4, 0, 1)},")
+            text = bare(part)
+            fits = indent + 4 + len(text) + 1 <= width
+            lines.append(f"{pad}{text if fits else _broken(part, indent + 4, 0, 1, width)},")
     return "\n".join([code.opening, *lines, " " * indent + ")"])

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from bot.contract.model import Contract
+from bot.contract.model import AnyContract
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,6 @@ class Candidate:
 class Coder(Protocol):
     """Writes candidates; never changes the contract."""
 
-    def write(self, contract: Contract, contract_path: str) -> Candidate:
+    def write(self, contract: AnyContract, contract_path: str) -> Candidate:
         """Write the strategy and its tests."""
         ...

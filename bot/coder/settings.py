@@ -22,6 +22,10 @@ class Settings:
     defaults: Mapping[str, CfgValue]
     keys: Mapping[str, str]
 
+    def key_of(self, setting: str) -> str:
+        """The key in DEFAULT_CFG of a setting of the market, the costs or the capital."""
+        return f"contract_{setting}" if f"contract_{setting}" in self.defaults else setting
+
 
 def flat_settings(contract: Contract, program: Program) -> Settings:
     """Gather everything that a caller may set.

@@ -9,7 +9,14 @@ from bot.coder.settings import CfgValue, Settings
 from bot.contract import catalog
 from bot.contract.language import ExpressionStep, Program, TalibStep, Value
 from bot.contract.model import Contract, Trailing
-from bot.contract.rules import Indicator, Node, Parameter, Price, walk
+from bot.contract.tree import (
+    Indicator,
+    Node,
+    Parameter,
+    Price,
+    is_constant,
+    walk,
+)
 from bot.contract.words import in_words
 
 BODY = 8
@@ -52,7 +59,7 @@ class Names:
         return self.of(node.key if isinstance(node, Indicator) else node.name)
 
 
-def preparation(program: Program) -> str:
+def preparation(program: Program, settings: Settings) -> str:
     """The body of prepare_indicators: parameters, prices, indicators, rules, one line each."""
     names = Names()
     lines = _parameter_lines(program, names)
@@ -62,12 +69,15 @@ def preparation(program: Program) -> str:
     for step in program.steps:
         if isinstance(step, ExpressionStep):
             code = expression(step.tree, names.of_node)
+            if is_constant(step.tree):
+                code = Group("series.constant(", ("df", code))
             lines += [*_words(f"{step.name}:", step.tree), _assign(names.of(step.name), code)]
         else:
             lines.append(_talib_line(step, names))
-    for field, period in program.atr_periods.items():
+    for field in program.atr_periods:
         prices = tuple(names.of(price) for price in ("high", "low", "close"))
-        code = Group("talib.ATR(", (*prices, f"timeperiod={_argument(period, names)}"))
+        period = f'self.cfg["{settings.keys[f"{field}.timeperiod"]}"]'
+        code = Group("talib.ATR(", (*prices, f"timeperiod={period}"))
         lines.append(_assign(names.of(f"{field}.atr"), code))
     for rule, tree in program.rules.items():
         lines += ["", *_words(_RULE_TITLES[rule], tree)]
@@ -78,7 +88,9 @@ def preparation(program: Program) -> str:
     lines.append(f"{' ' * BODY}return series.by_name(")
     lines.append(f"{' ' * BODY}    df,")
     lines.append(f"{' ' * BODY}    {{")
-    lines += [f'{" " * BODY}        "{key}": {name},' for key, name in items]
+    lines += [
+        statement(f'"{key}": ', Group("(", (name,), " "), BODY + 8, ",") for key, name in items
+    ]
     lines += [f"{' ' * BODY}    }},", f"{' ' * BODY})"]
     return "\n".join(lines)
 
@@ -109,9 +121,8 @@ def _parameter_lines(program: Program, names: Names) -> list[str]:
     for step in program.steps:
         if isinstance(step, TalibStep):
             used |= {value.name for _, value in step.arguments if isinstance(value, Parameter)}
-    used |= {value.name for value in program.atr_periods.values() if isinstance(value, Parameter)}
     return [
-        f'{" " * BODY}{names.of(name)} = self.cfg["{name}"]'
+        _assign(names.of(name), Group("(", (f'self.cfg["{name}"]',), " "))
         for name in program.parameters
         if name in used
     ]
@@ -129,8 +140,8 @@ def _price_lines(program: Program, names: Names) -> list[str]:
         if price not in used:
             continue
         if price in _COMPOUND_PRICES:
-            parts = [names.of(part) for part in _COMPOUND_PRICES[price]]
-            text = f"({' + '.join(parts)}) / {len(parts)}"
+            added = [names.of(part) for part in _COMPOUND_PRICES[price]]
+            text = f"({' + '.join(added)}) / {len(added)}"
             lines.append(_assign(names.of(price), text))
         else:
             lines.append(_assign(names.of(price), f'series.column(df, "{price}")'))
@@ -159,7 +170,7 @@ def _talib_argument(step: TalibStep, key: str, value: Value, names: Names) -> st
     argument = step.function.argument(key)
     if argument and argument.kind == "matype" and not isinstance(value, Parameter):
         kind = next(name for name, number in catalog.MA_TYPES.items() if number == value)
-        return f"talib.MA_Type.{kind}"
+        return f'series.ma_type("{kind}")'
     return _argument(value, names)
 
 
@@ -220,14 +231,12 @@ def entries(program: Program) -> tuple[str, str]:
         short = bool(indicators["enter_short"].iloc[idx])
         if long == short:
             return None
-        return self._order("BUY" if long else "SELL", df, indicators, idx)"""
+        return self._order(df, indicators, idx, "BUY" if long else "SELL")"""
         return doc, body[1:]
-    rule = sides[0]
-    action = "BUY" if rule == "enter_long" else "SELL"
     body = f"""
-        if not indicators["{rule}"].iloc[idx]:
+        if not indicators["{sides[0]}"].iloc[idx]:
             return None
-        return self._order("{action}", df, indicators, idx)"""
+        return self._order(df, indicators, idx)"""
     return "The order of this bar, if the entry rule holds.", body[1:]
 
 
@@ -258,12 +267,13 @@ def exits(program: Program) -> tuple[str, str]:
 
 def order(contract: Contract, program: Program, settings: Settings) -> str:
     """The body of _order."""
-    risk, keys = contract.risk, settings.keys
-    cfg = {place: f'self.cfg["{key}"]' for place, key in keys.items()}
-    side = {"long": '"enter_long"', "short": '"enter_short"'}
-    lines = ['close = series.at(df, "close", idx)', 'side = 1 if action == "BUY" else -1']
+    cfg = {place: f'self.cfg["{key}"]' for place, key in settings.keys.items()}
+    both = {"enter_long", "enter_short"} <= set(program.rules)
+    lines = ['close = series.at(df, "close", idx)']
+    if both:
+        lines.append('side = 1 if action == "BUY" else -1')
     lines += _level_lines("stop", "stop_loss", cfg)
-    if risk.take_profit is not None:
+    if contract.risk.take_profit is not None:
         lines += _level_lines("target", "take_profit", cfg)
     missing = [
         f"pd.isna({name})"
@@ -272,21 +282,40 @@ def order(contract: Contract, program: Program, settings: Settings) -> str:
     ]
     if missing:
         lines += [f"if {' or '.join(missing)}:  # the ATR is still missing", "    return None"]
-    kind = next(place for place in keys if place.startswith("size."))
-    lines.append(f'size = {{"{kind.removeprefix("size.")}": {cfg[kind]}}}')
-    capital = "contract_capital" if "contract_capital" in settings.defaults else "capital"
-    lot = "contract_lot" if "contract_lot" in settings.defaults else "lot"
-    symbol = "contract_symbol" if "contract_symbol" in settings.defaults else "symbol"
+    lines.append("order: dict[str, Any] = {")
+    lines += [
+        f'    "{key}": {text},' for key, text in _order_items(contract, program, settings, cfg)
+    ]
+    lines.append("}")
+    account = (f'self.cfg["{settings.key_of("capital")}"]', f'self.cfg["{settings.key_of("lot")}"]')
+    volume = Group("volume_of(", ("order", account[0], "close", account[1]))
+    lines.append(statement('order["volume"] = ', volume, 0, width=WIDTH - BODY))
+    lines.append("return order")
+    return textwrap.indent("\n".join(lines), " " * BODY)
+
+
+def _order_items(
+    contract: Contract, program: Program, settings: Settings, cfg: Mapping[str, str]
+) -> list[tuple[str, str]]:
+    """The keys of the order and the code of each value."""
+    risk = contract.risk
+    plus, minus = "+", "-"
+    action, comment = '"BUY"', '"enter_long"'
+    if "enter_long" not in program.rules:
+        plus, minus = "-", "+"
+        action, comment = '"SELL"', '"enter_short"'
+    elif "enter_short" in program.rules:
+        plus, minus = "+ side *", "- side *"
+        action, comment = "action", '"enter_long" if action == "BUY" else "enter_short"'
     items = [
-        ("action", "action"),
-        ("symbol", f'self.cfg["{symbol}"]'),
-        ("volume", f'order_volume(size, self.cfg["{capital}"], close, stop, self.cfg["{lot}"])'),
+        ("action", action),
+        ("symbol", f'self.cfg["{settings.key_of("symbol")}"]'),
         ("type", '"MARKET"'),
-        ("sl", "close - side * stop"),
+        ("sl", f"close {minus} stop"),
     ]
     if risk.take_profit is not None:
-        items.append(("tp", "close + side * target"))
-    items.append(("comment", f'{side["long"]} if action == "BUY" else {side["short"]}'))
+        items.append(("tp", f"close {plus} target"))
+    items.append(("comment", comment))
     items.append(("stop", _level("stop", "stop_loss", cfg)))
     if risk.take_profit is not None:
         items.append(("target", _level("target", "take_profit", cfg)))
@@ -294,18 +323,20 @@ def order(contract: Contract, program: Program, settings: Settings) -> str:
         items.append(("trail", _trail(risk.trailing_stop, cfg)))
     if risk.roi is not None:
         items.append(("roi", _roi(cfg)))
-    items.append(("size", "size"))
-    lines.append("return {")
-    lines += [f'    "{key}": {text},' for key, text in items]
-    lines.append("}")
-    return textwrap.indent("\n".join(lines), " " * BODY)
+    kind = next(place for place in cfg if place.startswith("size."))
+    return [*items, ("size", f'{{"{kind.removeprefix("size.")}": {cfg[kind]}}}')]
 
 
 def _level_lines(name: str, field: str, cfg: Mapping[str, str]) -> list[str]:
     if field in cfg:
         return [f"{name} = close * {cfg[field]}"]
     distance = f'float(indicators["{field}.atr"].iloc[idx])'
+<<<<<<< HEAD
     return [f"{name} = {cfg[f'{field}.atr']} * {distance}"]
+=======
+    product = Group("(", (cfg[f"{field}.atr"], distance), " * ")
+    return [statement(f"{name} = ", product, 0, width=WIDTH - BODY)]
+>>>>>>> main
 
 
 def _level(name: str, field: str, cfg: Mapping[str, str]) -> str:

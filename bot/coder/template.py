@@ -8,11 +8,13 @@ import jinja2
 
 from bot import __version__
 from bot.coder import strategy
+from bot.coder.expected import expect
 from bot.coder.port import Candidate
 from bot.coder.settings import flat_settings
+from bot.coder.tests import test_context
 from bot.contract.digest import contract_digest
 from bot.contract.language import Program
-from bot.contract.model import Contract
+from bot.contract.model import AnyContract, Contract, ModuleContract
 from bot.contract.program import compile_contract
 from bot.errors import InputError
 
@@ -34,7 +36,7 @@ def _environment() -> jinja2.Environment:
 class TemplateCoder:
     """Writes what the contract states exactly; prose is beyond it and refused with the way out."""
 
-    def write(self, contract: Contract, contract_path: str) -> Candidate:
+    def write(self, contract: AnyContract, contract_path: str) -> Candidate:
         """Write the strategy and its tests.
 
         Args:
@@ -44,7 +46,7 @@ class TemplateCoder:
         Raises:
             InputError: the contract needs a model.
         """
-        if contract.kind != "strategy":
+        if isinstance(contract, ModuleContract):
             raise InputError(
                 "kind: module needs a model to write it",
                 "The template coder writes contracts of kind: strategy.",
@@ -57,8 +59,11 @@ class TemplateCoder:
                 "Write an expression instead, for example enter_long: rsi < 30 and close > trend; "
                 "docs/contract.md lists what an expression may contain.",
             )
-        code = strategy_text(contract, program, contract_path)
-        files = {f"Backtest/codes/{contract.file_stem}.py": code}
+        stem = contract.file_stem
+        files = {
+            f"Backtest/codes/{stem}.py": strategy_text(contract, program, contract_path),
+            f"tests/test_{stem}.py": tests_text(contract, program, contract_path),
+        }
         return Candidate(files, "template", "", prompt_hash(contract, contract_path))
 
 
@@ -67,7 +72,11 @@ def strategy_text(contract: Contract, program: Program, contract_path: str) -> s
     settings = flat_settings(contract, program)
     entries_doc, entries = strategy.entries(program)
     exits_doc, exits = strategy.exits(program)
+<<<<<<< HEAD
     body = strategy.preparation(program)
+=======
+    body = strategy.preparation(program, settings)
+>>>>>>> main
     return (
         _environment()
         .get_template("adapter_strategy.py.j2")
@@ -85,13 +94,38 @@ def strategy_text(contract: Contract, program: Program, contract_path: str) -> s
             entries=entries,
             exits_doc=exits_doc,
             exits=exits,
+<<<<<<< HEAD
+            order=strategy.order(contract, program, settings),
+        )
+=======
+            both_sides={"enter_long", "enter_short"} <= set(program.rules),
             order=strategy.order(contract, program, settings),
         )
     )
 
 
+def tests_text(contract: Contract, program: Program, contract_path: str) -> str:
+    """The tests of the strategy, with expected values from the interpreter."""
+    settings = flat_settings(contract, program)
+    expected = expect(contract, program, settings.defaults)
+    symbols = settings.key_of("symbols")
+    return (
+        _environment()
+        .get_template("test_strategy.py.j2")
+        .render(
+            version=__version__,
+            contract_path=contract_path,
+            digest=contract_digest(contract),
+            name=contract.name,
+            stem=contract.file_stem,
+            **test_context(expected, symbols, contract.market.symbols[0]),
+        )
+>>>>>>> main
+    )
+
+
 def prompt_hash(contract: Contract, contract_path: str) -> str:
-    """Digest of all that this coder is given: the contract, its path, the templates, its version."""
+    """Digest of all that this coder is given: contract, path, templates and its own version."""
     digest = hashlib.sha256()
     for part in (__version__, contract_path, contract_digest(contract)):
         digest.update(part.encode() + b"\0")

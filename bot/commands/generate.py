@@ -29,13 +29,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write all files, or none if any contract has a mistake."""
     from bot.coder.template import TemplateCoder
+    from bot.places import contract_label
     from bot.written import write_files
 
     coder = TemplateCoder()
     files: dict[str, str] = {}
     origin: dict[str, Path] = {}
     for loaded in _load(args.contracts):
-        candidate = coder.write(loaded.strategy, loaded.path.as_posix())
+        candidate = coder.write(loaded.strategy, contract_label(loaded.path))
         for path, text in candidate.files.items():
             if path in origin:
                 message = f"{origin[path]} and {loaded.path} both write {path}"

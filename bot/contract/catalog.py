@@ -1,13 +1,16 @@
-"""TA-Lib by introspection: which functions the installed library has, and what each takes and gives."""
+"""TA-Lib by introspection: which functions are installed, what each takes and gives."""
 
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
-import talib
 from numpy.typing import NDArray
-from talib import abstract
+
+# TA-Lib's own stubs leave these out.
+talib: Any = import_module("talib")
+abstract: Any = import_module("talib.abstract")
 
 MA_TYPES: dict[str, int] = {
     name: value

@@ -12,7 +12,7 @@ import pandas as pd
 from adapters import series
 from bot.contract import catalog
 from bot.contract.language import ExpressionStep, Program, TalibStep
-from bot.contract.rules import (
+from bot.contract.tree import (
     Arithmetic,
     Call,
     Comparison,

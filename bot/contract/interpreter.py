@@ -5,7 +5,7 @@ but the bars that were fed so far. TA-Lib is asked again at every bar with the h
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from bot.contract import catalog
 from bot.contract.language import ExpressionStep, Program, TalibStep
-from bot.contract.rules import (
+from bot.contract.tree import (
     Arithmetic,
     Call,
     Comparison,
@@ -56,6 +56,9 @@ class Reading:
 class Interpreter:
     """Walks a Program bar by bar.
 
+    Every part of the Program has a history; a step appends one answer to each, parts before the
+    wholes that read them. There is no way to read a bar that has not been fed.
+
     Args:
         program: what to walk.
         parameters: other values than the defaults, by name.
@@ -67,32 +70,36 @@ class Interpreter:
         self._program = program
         self._parameters = {**program.parameters, **(parameters or {})}
         self._candles: list[Candle] = []
-        self._history: dict[Node, list[Answer]] = {}
         self._named: dict[str, list[Answer]] = {}
+        self._histories: dict[Node, list[Answer]] = {}
+        self._steps: list[Callable[[], None]] = []
+        for step in program.steps:
+            if isinstance(step, ExpressionStep):
+                self._named[step.name] = self._history_of(step.tree)
+            else:
+                self._follow_talib(step)
+        for field, period in program.atr_periods.items():
+            prices = [self._history_of(Price(0, name)) for name in ("high", "low", "close")]
+            bars = program.value(period, self._parameters)
+            self._ask_talib("ATR", (f"{field}.atr",), prices, {"timeperiod": bars})
+        self._rules = {name: self._history_of(tree) for name, tree in program.rules.items()}
 
     def step(self, candle: Candle) -> Reading:
         """Take the next candle and answer for it."""
         self._candles.append(candle)
-        for step in self._program.steps:
-            if isinstance(step, ExpressionStep):
-                self._named.setdefault(step.name, []).append(self._now(step.tree))
-            else:
-                self._step_talib(step)
-        for field, period in self._program.atr_periods.items():
-            self._step_atr(field, int(self._program.value(period, self._parameters)))
-        rules = {name: bool(self._now(tree)) for name, tree in self._program.rules.items()}
-        return Reading({key: past[-1] for key, past in self._named.items()}, rules)
+        for append_answer in self._steps:
+            append_answer()
+        return Reading(
+            {key: history[-1] for key, history in self._named.items()},
+            {name: bool(history[-1]) for name, history in self._rules.items()},
+        )
 
-    def _step_talib(self, step: TalibStep) -> None:
-        inputs = [self._past(node) for node in step.inputs]
+    def _follow_talib(self, step: TalibStep) -> None:
+        inputs = [self._history_of(node) for node in step.inputs]
         arguments = {
             key: self._program.value(value, self._parameters) for key, value in step.arguments
         }
         self._ask_talib(step.function.name, step.keys, inputs, arguments)
-
-    def _step_atr(self, field: str, period: int) -> None:
-        inputs = [self._past(Price(0, name)) for name in ("high", "low", "close")]
-        self._ask_talib("ATR", (f"{field}.atr",), inputs, {"timeperiod": period})
 
     def _ask_talib(
         self,
@@ -101,104 +108,127 @@ class Interpreter:
         inputs: list[list[Answer]],
         arguments: dict[str, int | float],
     ) -> None:
-        arrays = [np.array(past, dtype=np.float64) for past in inputs]
-        outputs = catalog.call(function, arrays, arguments)
-        for key, output in zip(keys, outputs, strict=True):
-            self._named.setdefault(key, []).append(float(output[-1]))
+        """Have TA-Lib answer at every bar, from the history up to it."""
+        histories: list[list[Answer]] = [[] for _ in keys]
+        self._named.update(zip(keys, histories, strict=True))
 
-    def _past(self, node: Node) -> list[Answer]:
-        """Every value of a part up to this bar."""
-        self._now(node)
-        return self._named[node.key] if isinstance(node, Indicator) else self._history[node]
+        def ask() -> None:
+            arrays = [np.array(past, dtype=np.float64) for past in inputs]
+            outputs = catalog.call(function, arrays, arguments)
+            for history, output in zip(histories, outputs, strict=True):
+                history.append(float(output[-1]))
 
-    def _now(self, node: Node) -> Answer:
-        """The value of a part at this bar; each part is worked out once per bar."""
+        self._steps.append(ask)
+
+    def _history_of(self, node: Node) -> list[Answer]:
+        """The history of a part; it grows by one answer with every candle."""
         if isinstance(node, Indicator):
-            return self._named[node.key][-1]
-        past = self._history.setdefault(node, [])
-        if len(past) < len(self._candles):
-            for part in node.parts:
-                self._now(part)
-            past.append(self._work_out(node))
-        return past[-1]
+            return self._named[node.key]
+        if node not in self._histories:
+            answer = self._meaning(node, [self._history_of(part) for part in node.parts])
+            history: list[Answer] = []
+            self._histories[node] = history
+            self._steps.append(lambda: history.append(answer()))
+        return self._histories[node]
 
-    def _work_out(self, node: Node) -> Answer:
+    def _meaning(self, node: Node, past: list[list[Answer]]) -> Callable[[], Answer]:
+        """How a part is answered from the histories of its own parts."""
         match node:
             case Number():
-                return float(node.value)
+                return lambda: float(node.value)
             case Truth():
-                return node.value
+                return lambda: node.value
             case Parameter():
-                return float(self._parameters[node.name])
+                return lambda: float(self._parameters[node.name])
             case Price():
-                return _price(self._candles[-1], node.name)
+                return lambda: _price(self._candles[-1], node.name)
             case Shift():
-                return self._ago(node.part, node.bars)
+                return lambda: _ago(past[0], node.bars, node.type)
             case Negative():
-                return -self._now(node.part)
+                return lambda: -past[0][-1]
             case Arithmetic():
-                return _arithmetic(node.operator, self._now(node.left), self._now(node.right))
+                return lambda: _arithmetic(node.operator, past[0][-1], past[1][-1])
             case Comparison():
-                return _compare(node.operator, self._now(node.left), self._now(node.right))
+                return lambda: _compare(node.operator, past[0][-1], past[1][-1])
             case Logic():
-                answers = [bool(self._now(part)) for part in node.operands]
-                return all(answers) if node.operator == "and" else any(answers)
+                combine = all if node.operator == "and" else any
+                return lambda: combine(bool(part[-1]) for part in past)
             case Not():
-                return not self._now(node.part)
+                return lambda: not past[0][-1]
             case Call():
-                return self._call(node)
+                return self._function(node, past)
         raise TypeError(f"no meaning for {type(node).__name__}")
 
-    def _ago(self, node: Node, bars: int) -> Answer:
-        past = self._past(node)
-        if bars >= len(past):
-            return False if node.type == "boolean" else MISSING
-        return past[-1 - bars]
-
-    def _call(self, node: Call) -> Answer:
-        name, arguments = node.function, node.arguments
-        if name in _PLAIN:
-            return _PLAIN[name](*(self._now(argument) for argument in arguments))
+    def _function(self, node: Call, past: list[list[Answer]]) -> Callable[[], Answer]:
+        name = node.function
         if name == "hour":
-            return float(self._candles[-1].timestamp.hour)
+            return lambda: float(self._candles[-1].timestamp.hour)
         if name == "weekday":
-            return float(self._candles[-1].timestamp.weekday())
-        first = arguments[0]
+            return lambda: float(self._candles[-1].timestamp.weekday())
         if name == "previous":
-            return self._ago(first, 1)
-        if name in ("crossed_above", "crossed_below"):
-            return self._crossed(arguments[0], arguments[1], name == "crossed_above")
-        past = self._past(first)
-        if name == "bars_since":
-            return next((float(age) for age, true in enumerate(reversed(past)) if true), MISSING)
-        length = int(self._now(arguments[1]))
-        if name == "count":
-            return float(sum(bool(true) for true in past[-length:]))
-        if name == "change":
-            return self._now(first) - self._ago(first, length)
-        if name in ("rising", "falling"):
-            return self._streak(first, length, "<" if name == "rising" else ">")
-        if name == "ema":
-            array = np.array(past, dtype=np.float64)
-            return float(catalog.call("EMA", [array], {"timeperiod": length})[0][-1])
-        window = [float(value) for value in past[-length:]]
-        if len(window) < length or any(math.isnan(value) for value in window):
+            return lambda: _ago(past[0], 1, node.type)
+        if name in _PLAIN:
+            return lambda: _PLAIN[name](*(part[-1] for part in past))
+        if name in _PASTS:
+            return lambda: _PASTS[name](*past)
+        return lambda: _WINDOWS[name](past[0], int(past[1][-1]))
+
+
+def _ago(past: list[Answer], bars: int, kind: str = "number") -> Answer:
+    if bars >= len(past):
+        return False if kind == "boolean" else MISSING
+    return past[-1 - bars]
+
+
+def _crossed_above(a: list[Answer], b: list[Answer]) -> bool:
+    if len(a) < 2:
+        return False
+    return _compare(">", a[-1], b[-1]) and _compare("<=", a[-2], b[-2])
+
+
+def _crossed_below(a: list[Answer], b: list[Answer]) -> bool:
+    if len(a) < 2:
+        return False
+    return _compare("<", a[-1], b[-1]) and _compare(">=", a[-2], b[-2])
+
+
+def _bars_since(past: list[Answer]) -> float:
+    return next((float(age) for age, true in enumerate(reversed(past)) if true), MISSING)
+
+
+def _count(past: list[Answer], length: int) -> float:
+    return float(sum(bool(true) for true in past[-length:]))
+
+
+def _change(past: list[Answer], length: int) -> float:
+    return past[-1] - _ago(past, length)
+
+
+def _rising(past: list[Answer], length: int) -> bool:
+    return all(_compare(">", _ago(past, age), _ago(past, age + 1)) for age in range(length))
+
+
+def _falling(past: list[Answer], length: int) -> bool:
+    return all(_compare("<", _ago(past, age), _ago(past, age + 1)) for age in range(length))
+
+
+def _ema(past: list[Answer], length: int) -> float:
+    array = np.array(past, dtype=np.float64)
+    return float(catalog.call("EMA", [array], {"timeperiod": length})[0][-1])
+
+
+def _over_window(
+    function: Callable[[list[float]], float],
+) -> Callable[[list[Answer], int], float]:
+    """A function of the last n values; missing until they are there, or if one of them is."""
+
+    def over(past: list[Answer], length: int) -> float:
+        window = past[-length:]
+        if len(window) < length or any(value != value for value in window):
             return MISSING
-        return _WINDOWS[name](window)
+        return function(window)
 
-    def _crossed(self, a: Node, b: Node, above: bool) -> bool:
-        if len(self._candles) < 2:
-            return False
-        now, before = (">", "<=") if above else ("<", ">=")
-        return _compare(now, self._now(a), self._now(b)) and _compare(
-            before, self._ago(a, 1), self._ago(b, 1)
-        )
-
-    def _streak(self, node: Node, length: int, earlier: str) -> bool:
-        return all(
-            _compare(earlier, self._ago(node, age + 1), self._ago(node, age))
-            for age in range(length)
-        )
+    return over
 
 
 def _price(candle: Candle, name: str) -> float:
@@ -242,7 +272,7 @@ def _finite(value: float) -> float:
     return value if math.isfinite(value) else MISSING
 
 
-def _elementary(function: np.ufunc) -> "object":
+def _elementary(function: np.ufunc) -> Callable[..., float]:
     """numpy's own exp, log and power: the last digit of these differs between libraries."""
 
     def apply(*values: float) -> float:
@@ -281,8 +311,7 @@ def _stdev(window: list[float]) -> float:
     return math.sqrt(squares / (len(window) - 1))
 
 
-_WINDOWS = {"highest": max, "lowest": min, "sum": _sum, "mean": _mean, "stdev": _stdev}
-_PLAIN = {
+_PLAIN: dict[str, Callable[..., float]] = {
     "abs": abs,
     "min": _smaller,
     "max": _larger,
@@ -290,4 +319,21 @@ _PLAIN = {
     "exp": _elementary(np.exp),
     "log": _elementary(np.log),
     "power": _elementary(np.power),
+}
+_PASTS: dict[str, Callable[..., Answer]] = {
+    "crossed_above": _crossed_above,
+    "crossed_below": _crossed_below,
+    "bars_since": _bars_since,
+}
+_WINDOWS: dict[str, Callable[[list[Answer], int], Answer]] = {
+    "highest": _over_window(max),
+    "lowest": _over_window(min),
+    "sum": _over_window(_sum),
+    "mean": _over_window(_mean),
+    "stdev": _over_window(_stdev),
+    "count": _count,
+    "change": _change,
+    "rising": _rising,
+    "falling": _falling,
+    "ema": _ema,
 }

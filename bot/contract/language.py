@@ -1,4 +1,4 @@
-"""The language sections of a contract to a Program: names resolved, functions checked, rules parsed.
+"""The language sections of a contract to a Program: names, functions and rules, all resolved.
 
 Reads the plain document rather than the model, so that every mistake in parameters, indicators,
 rules and risk numbers is found even where other fields are wrong.
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from bot.contract import catalog
 from bot.contract.problems import Finding
 from bot.contract.problems import nearest as nearest_name
-from bot.contract.rules import PRICES, Indicator, Node, Parameter, Price, Scope, parse_rule
+from bot.contract.rules import PRICES, Scope, parse_rule
+from bot.contract.tree import Indicator, Node, Parameter, Price
 
 MAX_NAME = 48
 RULES = ("enter_long", "exit_long", "enter_short", "exit_short")

@@ -5,5 +5,5 @@ from bot.contract.model import Contract
 
 
 def compile_contract(contract: Contract) -> Program:
-    """Resolve the names and parse the rules of a contract that has been loaded without a problem."""
+    """Resolve the names and parse the rules of a contract that was loaded without a problem."""
     return read_program(contract.model_dump(mode="python", exclude_none=True))

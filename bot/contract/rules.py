@@ -7,12 +7,27 @@ collected, so that one look at the answer mends them all.
 import ast
 import math
 import warnings
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from bot.contract.functions import FUNCTIONS, Function, Kind
 from bot.contract.problems import nearest as nearest_name
+from bot.contract.tree import (
+    Arithmetic,
+    Call,
+    Comparison,
+    Indicator,
+    Logic,
+    Negative,
+    Node,
+    Not,
+    Number,
+    Parameter,
+    Price,
+    Shift,
+    Truth,
+    Type,
+)
 
 MAX_TEXT = 2_000
 MAX_DEPTH = 40
@@ -20,196 +35,6 @@ MAX_WINDOW = 100_000
 
 PRICES = ("open", "high", "low", "close", "volume", "hl2", "hlc3", "ohlc4")
 HEIKIN_ASHI = ("ha_open", "ha_high", "ha_low", "ha_close")
-
-Type = Literal["number", "boolean"]
-
-
-@dataclass(frozen=True)
-class Node:
-    """A part of a rule; `offset` is where it starts in the text and does not count in equality."""
-
-    offset: int = field(compare=False, repr=False)
-
-    @property
-    def type(self) -> Type:
-        """Whether the part is a number or a boolean at each bar."""
-        return "number"
-
-    @property
-    def parts(self) -> tuple["Node", ...]:
-        """The parts directly below this one."""
-        return ()
-
-
-@dataclass(frozen=True)
-class Number(Node):
-    """A literal number."""
-
-    value: int | float
-
-
-@dataclass(frozen=True)
-class Truth(Node):
-    """`always` or `never`."""
-
-    value: bool
-
-    @property
-    def type(self) -> Type:
-        return "boolean"
-
-
-@dataclass(frozen=True)
-class Price(Node):
-    """A series of the candle: open, high, low, close, volume, hl2, hlc3, ohlc4."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Parameter(Node):
-    """A number that the contract's `parameters` declare."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Indicator(Node):
-    """An indicator of the contract, or one of its outputs."""
-
-    name: str
-    output: str = ""
-    boolean: bool = False
-
-    @property
-    def type(self) -> Type:
-        return "boolean" if self.boolean else "number"
-
-    @property
-    def key(self) -> str:
-        """The name under which values of it are kept: `rsi`, `bands.upperband`."""
-        return f"{self.name}.{self.output}" if self.output else self.name
-
-
-@dataclass(frozen=True)
-class Shift(Node):
-    """`x[3]`: the part as it was some bars ago."""
-
-    part: Node
-    bars: int
-
-    @property
-    def type(self) -> Type:
-        return self.part.type
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return (self.part,)
-
-
-@dataclass(frozen=True)
-class Negative(Node):
-    """Unary minus."""
-
-    part: Node
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return (self.part,)
-
-
-@dataclass(frozen=True)
-class Arithmetic(Node):
-    """`+ - * /` of two numbers."""
-
-    operator: str
-    left: Node
-    right: Node
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return (self.left, self.right)
-
-
-@dataclass(frozen=True)
-class Comparison(Node):
-    """`< <= > >= == !=` of two numbers; a chain becomes a Logic of several."""
-
-    operator: str
-    left: Node
-    right: Node
-
-    @property
-    def type(self) -> Type:
-        return "boolean"
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return (self.left, self.right)
-
-
-@dataclass(frozen=True)
-class Logic(Node):
-    """`and` or `or` of two or more booleans."""
-
-    operator: Literal["and", "or"]
-    operands: tuple[Node, ...]
-
-    @property
-    def type(self) -> Type:
-        return "boolean"
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return self.operands
-
-
-@dataclass(frozen=True)
-class Not(Node):
-    """`not` of a boolean."""
-
-    part: Node
-
-    @property
-    def type(self) -> Type:
-        return "boolean"
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return (self.part,)
-
-
-@dataclass(frozen=True)
-class Call(Node):
-    """A function of the language."""
-
-    function: str
-    arguments: tuple[Node, ...]
-
-    @property
-    def type(self) -> Type:
-        result = FUNCTIONS[self.function].result
-        if result == "same":
-            return self.arguments[0].type
-        return "boolean" if result == "boolean" else "number"
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return self.arguments
-
-
-def walk(node: Node) -> Iterator[Node]:
-    """Every part of a tree, the tree itself first."""
-    yield node
-    for part in node.parts:
-        yield from walk(part)
-
-
-def is_constant(node: Node) -> bool:
-    """Whether a part is the same number at every bar: only literals and parameters in it."""
-    if isinstance(node, Price | Indicator | Truth | Shift | Call):
-        return False
-    return all(is_constant(part) for part in node.parts)
 
 
 @dataclass(frozen=True)
@@ -487,12 +312,13 @@ class _Reader:
 
     def shift(self, node: ast.Subscript) -> Node:
         """`x[k]`."""
-        index = node.slice
-        sign = 1
+        index, sign = node.slice, 1
         if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub):
-            sign, index = -1, index.operand
-        literal = isinstance(index, ast.Constant) and type(index.value) is int
-        bars = sign * index.value if literal else 0  # type: ignore[union-attr, operator]
+            index, sign = index.operand, -1
+        bars = 0
+        literal = False
+        if isinstance(index, ast.Constant) and type(index.value) is int:
+            bars, literal = sign * index.value, True
         if not literal:
             self.note(
                 getattr(node.slice, "col_offset", node.col_offset),
@@ -514,7 +340,7 @@ class _Reader:
         part = self.translate(node.value)
         if not literal or not 0 <= bars <= MAX_WINDOW:
             raise _Refused
-        return Shift(self.at(node), part, int(bars))
+        return Shift(self.at(node), part, bars)
 
     def unary(self, node: ast.UnaryOp) -> Node:
         """`-x`, `+x` is refused, `not x`."""

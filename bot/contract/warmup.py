@@ -2,7 +2,14 @@
 
 from bot.contract import catalog
 from bot.contract.language import Program, TalibStep
-from bot.contract.rules import Call, Indicator, Node, Number, Parameter, Shift
+from bot.contract.tree import (
+    Call,
+    Indicator,
+    Node,
+    Number,
+    Parameter,
+    Shift,
+)
 
 _SPAN_OF_WINDOW = {"highest", "lowest", "mean", "stdev", "sum", "count"}
 _SPAN_OF_CHANGE = {"change", "rising", "falling"}

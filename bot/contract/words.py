@@ -1,6 +1,6 @@
 """A rule's tree to plain English, for the comments in generated code and for reviewers."""
 
-from bot.contract.rules import (
+from bot.contract.tree import (
     Arithmetic,
     Call,
     Comparison,
@@ -30,7 +30,7 @@ _CALLS = {
     "crossed_below": "{0} crosses below {1}",
     "highest": "the highest {0} of {1} bars",
     "lowest": "the lowest {0} of {1} bars",
-    "mean": "the average {0} of {1} bars",
+    "mean": "the average of {0} over {1} bars",
     "stdev": "the standard deviation of {0} over {1} bars",
     "sum": "the sum of {0} over {1} bars",
     "change": "the change of {0} over {1} bars",

@@ -1,0 +1,64 @@
+"""The account: cash, what was traded, what happened, and the equity after every bar."""
+
+from typing import Any
+
+from Backtest.positions import Trade
+from Backtest.times import iso
+
+
+class Account:
+    """Shared cash of all symbols; buying takes the value and the fee, selling brings it back.
+
+    A short ties up its entry value as collateral and brings back collateral and profit: there
+    is no leverage, and long and short need the same cash.
+    """
+
+    __slots__ = (
+        "capital",
+        "cash",
+        "cash_rows",
+        "equity_rows",
+        "events",
+        "fresh",
+        "times",
+        "trades",
+    )
+
+    def __init__(self, capital: float) -> None:
+        """Start with cash alone."""
+        self.capital = capital
+        self.cash = capital
+        self.trades: list[Trade] = []
+        self.events: list[dict[str, Any]] = []
+        self.fresh: list[dict[str, Any]] = []
+        self.times: list[int] = []
+        self.equity_rows: list[float] = []
+        self.cash_rows: list[float] = []
+
+    def can_pay(self, amount: float) -> bool:
+        """Whether the cash covers an amount; a billionth of it is float noise."""
+        return amount <= self.cash * (1.0 + 1e-9)
+
+    def tell(self, event: str, *, timestamp: int | None, **details: Any) -> None:
+        """Record an event; the next `step_bar` returns it."""
+        moment = None if timestamp is None else iso(timestamp)
+        told = {"event": event, **details, "timestamp": moment}
+        self.events.append(told)
+        self.fresh.append(told)
+
+    def take_fresh(self) -> list[dict[str, Any]]:
+        """Hand over the events since the last call."""
+        if not self.fresh:
+            return []
+        told, self.fresh = self.fresh, []
+        return told
+
+    def mark(self, time: int, equity: float) -> None:
+        """Write the row of a moment; a second symbol's bar of the same moment rewrites it."""
+        if self.times and self.times[-1] == time:
+            self.equity_rows[-1] = equity
+            self.cash_rows[-1] = self.cash
+            return
+        self.times.append(time)
+        self.equity_rows.append(equity)
+        self.cash_rows.append(self.cash)

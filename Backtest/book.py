@@ -1,0 +1,281 @@
+"""One symbol's orders and positions: plays a bar against them, in the order stated here.
+
+1. Closes that were asked for fill at the open. 2. Entries fill: market orders at the open, limits
+and stops where the bar reaches them. 3. Positions meet the bar: gap at the open, stop or trailing
+stop, then target or ROI, also on the entry bar after the fill. 4. Under `this_close`, market
+entries fill at the close. 5. Trailing stops follow the finished bar.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from Backtest.account import Account
+from Backtest.fills import (
+    FROM_OPEN,
+    Bar,
+    Exit,
+    costly_price,
+    exit_of_bar,
+    limit_entry,
+    mirrored,
+    round_down,
+    round_up,
+    stop_entry,
+)
+from Backtest.orders import Order
+from Backtest.positions import Closing, Fill, Position, Trade
+from Backtest.settings import SimSettings, step_digits
+
+BEFORE_TIME = -(2**62)
+
+
+class Book:
+    """What waits and what is open in one symbol."""
+
+    __slots__ = (
+        "account",
+        "bars",
+        "close",
+        "first_open",
+        "market_cost",
+        "orders",
+        "positions",
+        "row",
+        "settings",
+        "symbol",
+        "tick_digits",
+        "time",
+    )
+
+    def __init__(self, symbol: str, settings: SimSettings, account: Account, bars: int) -> None:
+        """Open an empty book after some bars."""
+        self.symbol = symbol
+        self.settings = settings
+        self.account = account
+        self.bars = bars
+        self.orders: list[Order] = []
+        self.positions: list[Position] = []
+        self.first_open = 0.0
+        self.close = 0.0
+        self.time = BEFORE_TIME
+        self.row = -1
+        self.market_cost = settings.slippage + settings.spread / 2.0
+        self.tick_digits = step_digits(settings.tick)
+
+    def value(self) -> float:
+        """What the open positions are worth at the last close."""
+        return sum(position.value(self.close) for position in self.positions)
+
+    def add(self, order: Order) -> None:
+        """Let an order wait; it is eligible from the bar after the one it was decided on.
+
+        Under `this_close` a market order fills at the close of the very bar it was decided on.
+        """
+        at_once = order.type == "MARKET" and self.settings.execution == "this_close"
+        self.orders.append(replace(order, first_bar=self.bars if at_once else self.bars + 1))
+
+    def play(self, time: int, row: int, bar: Bar) -> None:
+        """Play one bar; `bars` already counts it."""
+        number = self.bars - 1
+        if self.positions:
+            self._close_at_open(Fill("", bar.open, 0.0, time, row))
+        if self.orders:
+            self._enter(bar, time, row, number, at_close=False)
+        for position in tuple(self.positions):
+            self._meet(position, bar, time, row, number)
+        held = len(self.positions)
+        if self.orders:
+            self._enter(bar, time, row, number, at_close=True)
+        for position in self.positions[:held]:
+            if position.sign > 0:
+                position.follow(bar.high, bar.close)
+            else:
+                position.follow(-bar.low, -bar.close)
+        for position in self.positions:
+            position.entered = FROM_OPEN
+
+    def _close_at_open(self, at_open: Fill) -> None:
+        """Fill the closes that were asked for since the last bar."""
+        for position in tuple(self.positions):
+            closing = position.closing
+            if closing is not None and closing.limit is None:
+                self._leave_at_market(position, closing.volume, at_open)
+
+    def close_now(self, position: Position, volume: float) -> float:
+        """Close at the last close, as `this_close` does; returns the fill price."""
+        at_close = Fill("", self.close, 0.0, self.time, self.row)
+        return self._leave_at_market(position, volume, at_close).exit_price
+
+    def _leave_at_market(self, position: Position, volume: float, moment: Fill) -> Trade:
+        """Leave at the moment's market price, by the exit rule of the position's side."""
+        price = self._price(moment.raw_price, position.sign < 0, market=True)
+        fill = replace(moment, rule=f"exit_{position.side}", price=price)
+        return self._leave(position, position.traded(fill, volume), "position_closed")
+
+    def _enter(self, bar: Bar, time: int, row: int, number: int, *, at_close: bool) -> None:
+        """Fill the orders that this bar reaches; the others go on waiting."""
+        this_close = self.settings.execution == "this_close"
+        waiting: list[Order] = []
+        for order in self.orders:
+            late = this_close and order.type == "MARKET"
+            reached = None
+            if order.first_bar <= number and late == at_close:
+                reached = _reached(order, bar, at_close)
+            if reached is None:
+                waiting.append(order)
+                continue
+            rule, raw, entered = reached
+            price = self._price(raw, order.sign > 0, market=order.type != "LIMIT")
+            self._open(order, Fill(rule, raw, price, time, row, entered), number)
+        self.orders = waiting
+
+    def _open(self, order: Order, fill: Fill, number: int) -> None:
+        """Open the position, or reject the order; it is never shrunk."""
+        notional = order.volume * fill.price
+        fee = notional * self.settings.commission
+        least = self.settings.min_notional
+        told: dict[str, Any] = {
+            "position_id": order.position_id,
+            "order_id": order.order_id,
+            "symbol": order.symbol,
+            "action": "BUY" if order.sign > 0 else "SELL",
+            "side": "long" if order.sign > 0 else "short",
+            "volume": order.volume,
+            "price": fill.price,
+            "rule": fill.rule,
+            "comment": order.comment,
+            "timestamp": fill.time,
+        }
+        if least is not None and notional < least:
+            reason = f"the entry is worth {notional:.8g}, below the minimum of {least:.8g}"
+            self.account.tell("order_rejected", **told, reason=reason)
+        elif not self.account.can_pay(notional + fee):
+            reason = f"it needs {notional + fee:.8g} in cash, there is {self.account.cash:.8g}"
+            self.account.tell("order_rejected", **told, reason=reason)
+        else:
+            self.account.cash -= notional + fee
+            position = Position(order, fill, self.settings.commission, number)
+            self.positions.append(position)
+            self.account.tell("position_opened", **told, fee=fee)
+
+    def _meet(self, position: Position, bar: Bar, time: int, row: int, number: int) -> None:
+        """Let a bar meet a position's stop and its resting limit."""
+        seen = bar if position.sign > 0 else mirrored(bar)
+        limit, limit_name = position.resting_limit(time, number)
+        if seen.low > position.stop and seen.high < limit and position.entered == FROM_OPEN:
+            return
+        raw_entry = position.sign * position.entry.raw_price
+        leave = exit_of_bar(seen, position.stop, limit, position.entered, raw_entry)
+        if leave is None:
+            return
+        event, rule = position.rule_of(leave, limit_name)
+        price = self._leaving_price(position, leave.price, stopped=event == "sl_hit")
+        fill = Fill(rule, position.sign * leave.price, price, time, row)
+        trade = position.traded(
+            fill,
+            self._leaving_volume(position, limit_name, event),
+            best_price=self._best_price(position, leave, limit),
+            ambiguous=leave.ambiguous,
+        )
+        self._leave(position, trade, event)
+
+    def _leaving_volume(self, position: Position, limit_name: str, event: str) -> float:
+        """A limit close may be a part; stop, target and ROI take all."""
+        closing = position.closing
+        if closing is not None and limit_name == "close_limit" and event == "position_closed":
+            return closing.volume
+        return position.volume
+
+    def _best_price(self, position: Position, leave: Exit, limit: float) -> float | None:
+        """The price under the best reading: the limit, or still holding at the close."""
+        if leave.best_price is None:
+            return None
+        held = leave.best_price != limit
+        return self._leaving_price(position, leave.best_price, stopped=held)
+
+    def _leaving_price(self, position: Position, level: float, *, stopped: bool) -> float:
+        """Turn a mirrored level into the price paid."""
+        return self._price(position.sign * level, position.sign < 0, market=stopped)
+
+    def _price(self, raw: float, buying: bool, *, market: bool) -> float:
+        """Add slippage and half the spread on market and stop fills, then round to the tick."""
+        price = costly_price(raw, buying, self.market_cost) if market else raw
+        tick = self.settings.tick
+        if tick is None:
+            return price
+        return (round_up if buying else round_down)(price, tick, self.tick_digits)
+
+    def _leave(self, position: Position, trade: Trade, event: str) -> Trade:
+        """Book a trade, give the cash back, and keep what is left of the position."""
+        account = self.account
+        account.trades.append(trade)
+        exit_fee = trade.volume * trade.exit_price * self.settings.commission
+        if position.sign > 0:
+            account.cash += trade.volume * trade.exit_price - exit_fee
+        else:
+            back = 2.0 * position.entry.price - trade.exit_price
+            account.cash += trade.volume * back - exit_fee
+        remaining = position.volume - trade.volume
+        if remaining <= 0.0:
+            self.positions.remove(position)
+        else:
+            position.entry_fee *= remaining / position.volume
+            position.volume = remaining
+            position.closing = None
+        account.tell(
+            event,
+            position_id=position.position_id,
+            order_id=position.order_id,
+            symbol=position.symbol,
+            action="BUY" if position.sign > 0 else "SELL",
+            side=position.side,
+            volume=trade.volume,
+            remaining=max(0.0, remaining),
+            price=trade.exit_price,
+            rule=trade.rule_out,
+            pnl=trade.pnl,
+            fee=exit_fee,
+            ambiguous=trade.ambiguous,
+            timestamp=trade.exit_time,
+        )
+        return trade
+
+    def forced_exits(self) -> list[Trade]:
+        """What selling everything at the last close would bring; nothing is changed."""
+        trades = []
+        for position in self.positions:
+            price = self._price(self.close, position.sign < 0, market=True)
+            fill = Fill("end_of_data", self.close, price, self.time, self.row)
+            trades.append(position.traded(fill, position.volume, forced=True))
+        return trades
+
+    def find(self, position_id: str) -> Position | None:
+        """Find an open position."""
+        return next((p for p in self.positions if p.position_id == position_id), None)
+
+    def cancel(self, order_id: str) -> bool:
+        """Drop a waiting entry, or a close that has not filled yet."""
+        kept = [order for order in self.orders if order.order_id != order_id]
+        if len(kept) < len(self.orders):
+            self.orders = kept
+            return True
+        for position in self.positions:
+            if isinstance(position.closing, Closing) and position.closing.order_id == order_id:
+                position.closing = None
+                return True
+        return False
+
+
+def _reached(order: Order, bar: Bar, at_close: bool) -> tuple[str, float, int] | None:
+    """The rule, market price and way in of an order that this bar fills."""
+    if order.type == "MARKET" or order.price is None:
+        if at_close:
+            return "this_close", bar.close, FROM_OPEN
+        return "next_open", bar.open, FROM_OPEN
+    seen = bar if order.sign > 0 else mirrored(bar)
+    rules = limit_entry if order.type == "LIMIT" else stop_entry
+    reached = rules(seen, order.sign * order.price)
+    if reached is None:
+        return None
+    rule, price, entered = reached
+    return rule, order.sign * price, entered

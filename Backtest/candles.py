@@ -1,0 +1,210 @@
+"""Turns a file or frame of candles into checked columns; bad data stops here, with its row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from Backtest.errors import BacktestError, CandleError
+from Backtest.rows import PRICES, TIME_NAMES, Row, fault_of
+from Backtest.times import iso, to_ms
+
+if TYPE_CHECKING:  # pandas takes half a second to import; only readers of files pay for it
+    import pandas as pd
+
+COLUMNS = (*PRICES, "volume")
+READERS = {".csv": "read_csv", ".feather": "read_feather", ".parquet": "read_parquet"}
+
+
+@dataclass(frozen=True)
+class Candles:
+    """One symbol's candles as plain columns; `times` are UTC milliseconds of the opens."""
+
+    times: list[int]
+    open: list[float]
+    high: list[float]
+    low: list[float]
+    close: list[float]
+    volume: list[float]
+
+    def __len__(self) -> int:
+        """How many candles."""
+        return len(self.times)
+
+
+def read_candles(path: str | Path) -> pd.DataFrame:
+    """Read a csv, feather or parquet file into a tidy, checked frame.
+
+    Raises:
+        CandleError: the file is missing, is of no known kind, or holds a malformed candle.
+    """
+    import pandas as pd
+
+    file = Path(path)
+    reader = READERS.get(file.suffix.lower())
+    if reader is None:
+        raise CandleError(f"{file} is no candle file", f"Known kinds: {', '.join(READERS)}")
+    if not file.is_file():
+        raise CandleError(f"{file} is not there", "Give the path of a candle file")
+    try:
+        frame = getattr(pd, reader)(file)
+    except ImportError:
+        raise CandleError(
+            f"{file} needs the package pyarrow to be read", "Run: pip install pyarrow"
+        ) from None
+    except (OSError, ValueError) as error:  # pandas' and pyarrow's parser errors are ValueErrors
+        reason = " ".join(str(error).split())
+        raise CandleError(f"cannot read {file}: {reason}", "Is it a whole candle file?") from None
+    try:
+        tidy = tidy_candles(frame)
+        check_candles(tidy)
+    except CandleError as error:
+        raise _located(error, file) from None
+    return tidy
+
+
+def _located(error: CandleError, file: Path) -> CandleError:
+    """Put the file, and the line of a csv, before a candle's fault."""
+    line = ""
+    if error.row is not None and file.suffix.lower() == ".csv":
+        line = f" line {error.row + 2}:"
+    return CandleError(f"{file}:{line} {error.message}", error.hint, error.row)
+
+
+def tidy_candles(frame: pd.DataFrame) -> pd.DataFrame:
+    """Bring a frame to lower-case columns with a UTC `timestamp` column and rows from 0.
+
+    The moment may be the index or a column named timestamp, date, datetime or time. Naive
+    moments are UTC, integers are milliseconds. Other columns are kept.
+
+    Raises:
+        CandleError: a column is missing or doubled, or a moment or number cannot be read.
+    """
+    names = [str(name).lower() for name in frame.columns]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        raise CandleError(f"the column {doubled[0]!r} is there twice", "Keep one of them")
+    tidy = frame.set_axis(names, axis=1)
+    missing = [name for name in COLUMNS if name not in names]
+    if missing:
+        raise CandleError(
+            f"the candles have no column {missing[0]!r}", f"They have: {', '.join(names)}"
+        )
+    moments = _moments(tidy)
+    tidy = tidy.drop(columns=[name for name in TIME_NAMES if name in names])
+    tidy = tidy.reset_index(drop=True)
+    tidy.insert(0, "timestamp", moments)
+    for name in COLUMNS:
+        tidy[name] = _numbers(tidy[name], name)
+    return tidy
+
+
+def _moments(frame: pd.DataFrame) -> pd.DatetimeIndex:
+    """Read the column or index of moments as UTC."""
+    import pandas as pd
+
+    column = next((name for name in TIME_NAMES if name in frame.columns), None)
+    named_index = str(frame.index.name).lower() in TIME_NAMES
+    if column is None and not (isinstance(frame.index, pd.DatetimeIndex) or named_index):
+        raise CandleError(
+            "the candles have no timestamp", f"Name a column one of: {', '.join(TIME_NAMES)}"
+        )
+    values: Any = frame.index if column is None else frame[column]
+    if pd.api.types.is_datetime64_any_dtype(values.dtype):
+        index = pd.DatetimeIndex(values)
+        return index.tz_localize("UTC") if index.tz is None else index.tz_convert("UTC")
+    return pd.to_datetime(_each_ms(values.tolist()), unit="ms", utc=True)
+
+
+def _each_ms(values: Sequence[Any]) -> list[int]:
+    """Read moments one by one; text dates repeat their form, so this stays quick enough."""
+    found = []
+    for row, value in enumerate(values):
+        try:
+            found.append(to_ms(value))
+        except BacktestError as error:
+            fault = "the timestamp is missing" if value != value else error.message
+            raise _at(row, fault) from None
+    return found
+
+
+def _numbers(column: pd.Series[Any], name: str) -> pd.Series[Any]:
+    """Read a column as floats, or name the first row that is none."""
+    try:
+        return column.astype("float64")
+    except (TypeError, ValueError):
+        for row, value in enumerate(column.tolist()):
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                raise _at(row, f"{name} is {value!r}, a number is needed") from None
+        raise
+
+
+def check_candles(frame: pd.DataFrame) -> None:
+    """Check a tidy frame: no gaps in values, prices above 0 and consistent, moments rising.
+
+    With a `symbol` column, moments rise within each symbol.
+
+    Raises:
+        CandleError: names the first row that is wrong.
+    """
+    if len(frame) == 0:
+        raise CandleError("there are no candles", "Give at least one row")
+    columns = columns_of(frame)
+    o, h, lo, c, v = (np.asarray(getattr(columns, name)) for name in COLUMNS)
+    with np.errstate(invalid="ignore"):
+        sound = (lo > 0.0) & (lo <= o) & (o <= h) & (lo <= c) & (c <= h) & (h < np.inf)
+        sound &= (v >= 0.0) & (v < np.inf)
+    wrong = np.flatnonzero(~sound)
+    symbols = frame["symbol"].tolist() if "symbol" in frame.columns else None
+    late = _first_out_of_order(columns.times, symbols)
+    if len(wrong) and (late is None or int(wrong[0]) <= late):
+        row = int(wrong[0])
+        prices = (float(o[row]), float(h[row]), float(lo[row]), float(c[row]))
+        fault = fault_of(Row(0, *prices, float(v[row])))
+        raise _at(row, fault or "the candle is malformed")
+    if late is not None:
+        raise _at(late, f"its time {iso(columns.times[late])} is not after the candle before it")
+
+
+def _first_out_of_order(times: Sequence[int], symbols: Sequence[Any] | None) -> int | None:
+    """The first row whose moment does not come after its predecessor's, within its symbol."""
+    if symbols is None:
+        falls = np.flatnonzero(np.diff(np.asarray(times, dtype=np.int64)) <= 0)
+        return int(falls[0]) + 1 if len(falls) else None
+    last: dict[Any, int] = {}
+    for row, (moment, symbol) in enumerate(zip(times, symbols, strict=True)):
+        if symbol in last and moment <= last[symbol]:
+            return row
+        last[symbol] = moment
+    return None
+
+
+def columns_of(frame: pd.DataFrame) -> Candles:
+    """Take a tidy frame apart into plain columns."""
+    stamps = frame["timestamp"].to_numpy(dtype="datetime64[ms]")
+    missing = np.flatnonzero(np.isnat(stamps))
+    if len(missing):
+        raise _at(int(missing[0]), "the timestamp is missing")
+    return Candles(
+        times=stamps.astype(np.int64).tolist(),
+        open=frame["open"].tolist(),
+        high=frame["high"].tolist(),
+        low=frame["low"].tolist(),
+        close=frame["close"].tolist(),
+        volume=frame["volume"].tolist(),
+    )
+
+
+def _at(row: int, fault: str) -> CandleError:
+    """A fault with its row."""
+    return CandleError(
+        f"row {row} (counting from 0): {fault}",
+        "Mend or remove the candle; the run stops at bad data",
+        row,
+    )

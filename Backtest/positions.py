@@ -1,0 +1,269 @@
+"""Open positions with their levels, and the trades they become.
+
+Levels are kept in mirrored prices (price x sign), so that one set of fill rules serves longs and
+shorts; see `Backtest.fills`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from Backtest.fills import (
+    BY_LIMIT,
+    NO_STOP,
+    NO_TARGET,
+    STOP_GAP,
+    TARGET_GAP,
+    Exit,
+    Step,
+    level_away,
+    roi_price,
+)
+from Backtest.orders import Order
+from Backtest.times import iso
+
+NEVER = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Trade:
+    """A position, or a part of one, from its entry to its exit.
+
+    `cost` is everything lost to commission, slippage, spread and ticks; `fees` the commission
+    alone. `best_pnl` is the profit under the best reading of an ambiguous bar, else the profit.
+    """
+
+    position_id: str
+    symbol: str
+    side: str
+    volume: float
+    entry_time: int
+    entry_price: float
+    exit_time: int
+    exit_price: float
+    pnl: float
+    fees: float
+    rule_in: str
+    rule_out: str
+    ambiguous: bool
+    forced: bool
+    cost: float
+    best_pnl: float
+    entry_row: int
+    exit_row: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """One execution: the market's price, the price paid, and the rule that made it."""
+
+    rule: str
+    raw_price: float
+    price: float
+    time: int
+    row: int
+    entered: int = 0
+
+
+@dataclass(slots=True)
+class Closing:
+    """A close that was asked for and waits: at the open, or at a limit (mirrored price)."""
+
+    order_id: str
+    volume: float
+    limit: float | None = None
+
+
+class Position:
+    """An open position; the book moves its levels, everybody else sees `view`."""
+
+    __slots__ = (
+        "closing",
+        "comment",
+        "commission",
+        "entered",
+        "entry",
+        "entry_fee",
+        "extreme",
+        "order_id",
+        "position_id",
+        "roi",
+        "roi_held_bar",
+        "sign",
+        "stop",
+        "stop_step",
+        "symbol",
+        "target",
+        "trail",
+        "trailing",
+        "volume",
+    )
+
+    def __init__(self, order: Order, fill: Fill, commission: float, bar_number: int) -> None:
+        """Anchor the order's protection at the fill."""
+        wants = order.protection
+        self.position_id = order.position_id
+        self.order_id = order.order_id
+        self.symbol = order.symbol
+        self.comment = order.comment
+        self.sign = order.sign
+        self.volume = order.volume
+        self.entry = fill
+        self.entered = fill.entered
+        self.commission = commission
+        self.entry_fee = order.volume * fill.price * commission
+        self.stop = self._anchored(wants.stop, wants.sl, gain=False, absent=NO_STOP)
+        self.target = self._anchored(wants.target, wants.tp, gain=True, absent=NO_TARGET)
+        self.stop_step = wants.stop or self._step_of(wants.sl)
+        self.trail = wants.trail
+        self.trailing = False
+        self.extreme = NO_STOP
+        self.roi = wants.roi
+        self.roi_held_bar = bar_number if wants.hold_roi else NEVER
+        self.closing: Closing | None = None
+
+    def _anchored(
+        self, step: Step | None, price: float | None, *, gain: bool, absent: float
+    ) -> float:
+        """Turn a step from the fill, or else an absolute price, into a mirrored level."""
+        if step is not None:
+            return self.sign * level_away(self.entry.price, self.sign, step, gain)
+        return absent if price is None else self.sign * price
+
+    def _step_of(self, sl: float | None) -> Step | None:
+        """The distance of an absolute stop, for a trail that waits for its activation."""
+        return None if sl is None else Step(abs(self.entry.price - sl), False)
+
+    @property
+    def side(self) -> str:
+        """Long or short."""
+        return "long" if self.sign > 0 else "short"
+
+    def value(self, price: float) -> float:
+        """What the position is worth; a short is its collateral plus its profit so far."""
+        if self.sign > 0:
+            return self.volume * price
+        return self.volume * (2.0 * self.entry.price - price)
+
+    def resting_limit(self, time: int, bar_number: int) -> tuple[float, str]:
+        """The nearest of target, ROI and a limit close for this bar, and its name."""
+        limit, name = self.target, "target"
+        if self.roi and self.roi_held_bar != bar_number:
+            level = self._roi_level(time - self.entry.time)
+            if level < limit:
+                limit, name = level, "roi"
+        asked = NO_TARGET if self.closing is None else self.closing.limit
+        if asked is not None and asked < limit:
+            limit, name = asked, "close_limit"
+        return limit, name
+
+    def _roi_level(self, held_ms: int) -> float:
+        """The mirrored price of the largest ROI key reached, NO_TARGET before the first."""
+        reached = None
+        for start_ms, profit in self.roi:
+            if start_ms > held_ms:
+                break
+            reached = profit
+        if reached is None:
+            return NO_TARGET
+        return self.sign * roi_price(self.entry.price, reached, self.commission, self.sign)
+
+    def rule_of(self, leave: Exit, limit_name: str) -> tuple[str, str]:
+        """Name the event and the rule of an exit that `fills` decided."""
+        if leave.rule.startswith("stop"):
+            gap = leave.rule == STOP_GAP
+            name = ("trailing_gap" if gap else "trailing_stop") if self.trailing else leave.rule
+            return "sl_hit", name
+        name = f"{limit_name}_gap" if leave.rule == TARGET_GAP else limit_name
+        return ("position_closed" if limit_name == "close_limit" else "tp_hit"), name
+
+    def follow(self, high: float, close: float) -> None:
+        """After a bar, let the trailing stop follow its best extreme; it never loosens."""
+        if self.trail is None:
+            return
+        if self.entered == BY_LIMIT:  # the bar's extreme may be older than the fill
+            high = max(self.sign * self.entry.raw_price, close)
+        if high <= self.extreme:
+            return
+        self.extreme = high
+        step = self._trail_step()
+        if step is None:
+            return
+        level = self.sign * level_away(self.sign * high, self.sign, step, gain=False)
+        if level > self.stop:
+            self.stop = level
+            self.trailing = True
+
+    def _trail_step(self) -> Step | None:
+        """The trail's own step once active; before that the stop's, or none if it waits."""
+        trail = self.trail
+        if trail is None:
+            return None
+        if trail.activate_at is not None:
+            needed = level_away(self.entry.price, self.sign, Step(trail.activate_at, True), True)
+            if self.extreme < self.sign * needed:
+                return None if trail.only_after_activation else self.stop_step
+        return trail.step
+
+    def traded(
+        self,
+        fill: Fill,
+        volume: float,
+        *,
+        best_price: float | None = None,
+        ambiguous: bool = False,
+        forced: bool = False,
+    ) -> Trade:
+        """Account for leaving with a volume at a fill."""
+        entry = self.entry
+        share = volume / self.volume
+        entry_fee = self.entry_fee * share
+
+        def profit(price: float) -> float:
+            fees = entry_fee + volume * price * self.commission
+            return self.sign * volume * (price - entry.price) - fees
+
+        fees = entry_fee + volume * fill.price * self.commission
+        lost = abs(entry.price - entry.raw_price) + abs(fill.price - fill.raw_price)
+        pnl = profit(fill.price)
+        return Trade(
+            position_id=self.position_id,
+            symbol=self.symbol,
+            side=self.side,
+            volume=volume,
+            entry_time=entry.time,
+            entry_price=entry.price,
+            exit_time=fill.time,
+            exit_price=fill.price,
+            pnl=pnl,
+            fees=fees,
+            rule_in=entry.rule,
+            rule_out=fill.rule,
+            ambiguous=ambiguous,
+            forced=forced,
+            cost=fees + lost * volume,
+            best_pnl=pnl if best_price is None else max(pnl, profit(best_price)),
+            entry_row=entry.row,
+            exit_row=fill.row,
+        )
+
+    def view(self, price: float) -> dict[str, Any]:
+        """Show the position as the dict that `get_positions` documents."""
+        profit = self.sign * self.volume * (price - self.entry.price)
+        return {
+            "position_id": self.position_id,
+            "order_id": self.order_id,
+            "symbol": self.symbol,
+            "action": "BUY" if self.sign > 0 else "SELL",
+            "side": self.side,
+            "volume": self.volume,
+            "entry_price": self.entry.price,
+            "entry_time": iso(self.entry.time),
+            "price": price,
+            "sl": None if self.stop == NO_STOP else self.sign * self.stop,
+            "tp": None if self.target == NO_TARGET else self.sign * self.target,
+            "unrealized_pnl": profit - self.entry_fee,
+            "fees": self.entry_fee,
+            "rule_in": self.entry.rule,
+            "comment": self.comment,
+            "closing": self.closing is not None,
+        }

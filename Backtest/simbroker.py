@@ -1,0 +1,342 @@
+"""The simulated broker: takes orders, is stepped bar by bar, and answers with events and trades.
+
+Its conventions, also written into every report (`CONVENTIONS`), are pessimistic where a candle
+leaves room: see `Backtest.fills` for what a bar proves and `Backtest.book` for the order of
+things inside a bar.
+"""
+
+from typing import Any
+
+from Backtest.account import Account
+from Backtest.book import Book
+from Backtest.errors import CandleError, OrderError
+from Backtest.fills import Bar, round_down
+from Backtest.orders import positive, read_order
+from Backtest.positions import Closing, Position, Trade
+from Backtest.rows import INFINITY, Row, fault_of, read_row
+from Backtest.settings import read_settings, step_digits
+from Backtest.times import iso
+
+CONVENTIONS = {
+    "timing": "an order placed after n bars fills from bar n + 1 on (bars count from 0), a close"
+    " asked for after n bars at the open of bar n; under this_close both fill at the close of the"
+    " decision bar and stops count from the bar after",
+    "stop": "the open if the bar opens beyond it, else its level; slippage and half the spread"
+    " come on top; stops and targets given as distances count from the fill price",
+    "limit": "limits, targets and ROI fill at their price or at a better open, without slippage"
+    " or spread",
+    "ambiguous": "stop and target in one bar: the stop is taken and the trade is marked; the"
+    " profit band shows the best reading beside it",
+    "entered_inside_a_bar": "after a limit fill the bar's far extreme counts as a target only if"
+    " the close proves it; after a stop fill a low beyond the stop counts as stopped, marked"
+    " ambiguous unless the close proves it",
+    "trailing": "follows the best extreme of completed bars since the entry and never loosens;"
+    " activate_at is a fraction of the entry price, before costs",
+    "roi": "the largest key not above the minutes since the entry candle's open, net of both"
+    " commissions",
+    "exit_at_open": "a close that was asked for fills at the open before stops and targets are"
+    " looked at",
+    "costs": "commission is a fraction of the value of each fill; market and stop fills pay"
+    " slippage plus half of the full bid-ask spread",
+    "tick": "levels trigger at their exact price and fills round to the tick against the trader;"
+    " the price of a LIMIT order moves to the tick that is no worse for it",
+    "lot": "a volume that is no multiple of the lot is refused, never rounded by the broker",
+    "cash": "entries need their whole value and commission in cash, shorts as collateral; too"
+    " little cash or a value below min_notional rejects the order, it is never shrunk",
+    "end_of_data": "open positions are shown as forced exits at the last close and kept out of the"
+    " statistics; equity values them at the last close",
+}
+
+
+class SimBroker:
+    """A broker in a box: MARKET, LIMIT and STOP orders, longs and shorts, symbols sharing cash.
+
+    Positions never net: each filled order is its own position. A bar without a symbol belongs to
+    every symbol with orders. All settings of `Backtest.settings.SimSettings` are keywords here.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        """Open an account.
+
+        Raises:
+            SettingError: a setting is unknown or out of its range.
+        """
+        self.settings = read_settings(settings)
+        self._account = Account(self.settings.capital)
+        self._books: dict[str, Book] = {}
+        self._feed = Book("", self.settings, self._account, 0)
+        self._stepped = 0
+        self._orders = 0
+
+    # Orders -----------------------------------------------------------------------------------
+
+    def place_order(self, order_request: dict[str, Any]) -> dict[str, Any]:
+        """Take an order; it fills from the bar after the decision bar on.
+
+        Returns:
+            success, order_id, position_id (reserved for the fill), fill_price (None until
+            filled), and error if it was refused.
+        """
+        number = self._orders + 1
+        try:
+            order = read_order(order_request, self.settings, f"ord_{number}", f"pos_{number}")
+        except OrderError as error:
+            return self._turn_down(order_request, str(error))
+        self._orders = number
+        self._book(order.symbol).add(order)
+        return {
+            "success": True,
+            "order_id": order.order_id,
+            "position_id": order.position_id,
+            "fill_price": None,
+        }
+
+    def _turn_down(self, request: dict[str, Any], reason: str) -> dict[str, Any]:
+        """Refuse a request at once, with an event that says why."""
+        self._account.tell(
+            "order_rejected",
+            timestamp=self._feed.time if self._stepped else None,
+            position_id=None,
+            order_id=None,
+            symbol=request.get("symbol"),
+            action=request.get("action"),
+            volume=request.get("volume"),
+            price=None,
+            rule="refused",
+            comment=str(request.get("comment") or ""),
+            reason=reason,
+        )
+        nothing = {"order_id": None, "position_id": None, "fill_price": None}
+        return {"success": False, **nothing, "error": reason}
+
+    def cancel_order(self, order_id: str) -> bool:
+        """Withdraw an order or a close that has not filled; False if there is none."""
+        return any(book.cancel(order_id) for book in self._books.values())
+
+    def close_position(
+        self, pos_id: str, price: float | None = None, volume: float | None = None
+    ) -> dict[str, Any]:
+        """Ask for a close: at the next open, or at `price` or better; all of it, or a volume.
+
+        Under `this_close` a close without a price fills at once, at the last close.
+
+        Returns:
+            success, order_id, position_id, fill_price (None until filled), error if refused.
+        """
+        answer: dict[str, Any] = {
+            "success": False,
+            "order_id": None,
+            "position_id": pos_id,
+            "fill_price": None,
+        }
+        book, position = self._find(pos_id)
+        if book is None or position is None:
+            return {**answer, "error": f"no open position {pos_id!r}"}
+        try:
+            part = self._closing_volume(position, volume)
+            limit = None if price is None else position.sign * positive(price, "price")
+        except OrderError as error:
+            return {**answer, "error": str(error)}
+        self._orders += 1
+        order_id = f"ord_{self._orders}"
+        if limit is None and self.settings.execution == "this_close":
+            filled = book.close_now(position, part)
+            return {**answer, "success": True, "order_id": order_id, "fill_price": filled}
+        position.closing = Closing(order_id, part, limit)
+        return {**answer, "success": True, "order_id": order_id}
+
+    def hold_roi(self, pos_id: str) -> bool:
+        """Leave a position's ROI out of the next bar (`ignore_roi_if_entry_signal`)."""
+        book, position = self._find(pos_id)
+        if book is None or position is None:
+            return False
+        position.roi_held_bar = book.bars
+        return True
+
+    def _closing_volume(self, position: Position, volume: float | None) -> float:
+        """The volume to close: a part in whole lots, or everything."""
+        if volume is None:
+            return position.volume
+        part = positive(volume, "volume")
+        if part > position.volume:
+            raise OrderError(f"volume {part!r} is more than the open {position.volume!r}")
+        lot = self.settings.lot
+        if lot is not None and abs(round_down(part, lot, step_digits(lot)) - part) > lot * 1e-6:
+            raise OrderError(f"volume {part!r} is no multiple of the lot {lot!r}", "Round it down")
+        return part
+
+    # Time -------------------------------------------------------------------------------------
+
+    def step_bar(self, bar: Any) -> list[dict[str, Any]]:
+        """Play one bar: a Series, a dict or a `Row`, names in either case of letters.
+
+        Returns:
+            Events: position_opened, position_closed, sl_hit, tp_hit, order_rejected, each with
+            position_id, order_id, symbol, action, side, volume, price, rule, timestamp.
+
+        Raises:
+            CandleError: the bar is malformed or out of order; it names the bar's number.
+        """
+        return self.step_candle(*read_row(bar, self._stepped))
+
+    def step_candle(
+        self,
+        timestamp: int,
+        open_: float,
+        high: float,
+        low: float,
+        close: float,
+        volume: float = 0.0,
+        symbol: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """Play one bar of plain numbers; `step_bar` for loops that hold columns."""
+        book = self._feed if symbol is None else self._book(symbol)
+        sound = (
+            0.0 < low <= open_ <= high < INFINITY
+            and low <= close <= high
+            and 0.0 <= volume < INFINITY
+            and timestamp > book.time
+            and timestamp >= self._feed.time
+        )
+        if not sound:
+            self._refuse(Row(timestamp, open_, high, low, close, volume, symbol), book)
+        self._stepped += 1
+        account = self._account
+        new_moment = not account.times or account.times[-1] != timestamp
+        row = len(account.times) - (0 if new_moment else 1)
+        if symbol is None:
+            for other in self._books.values():
+                self._play(other, timestamp, row, open_, high, low, close)
+        self._play(book, timestamp, row, open_, high, low, close)
+        self._feed.time = timestamp
+        account.mark(timestamp, self._equity())
+        return account.take_fresh()
+
+    def _play(
+        self,
+        book: Book,
+        timestamp: int,
+        row: int,
+        open_: float,
+        high: float,
+        low: float,
+        close: float,
+    ) -> None:
+        """Let one book meet the bar."""
+        if book.first_open == 0.0:
+            book.first_open = open_
+        book.bars += 1
+        book.time = timestamp
+        book.close = close
+        book.row = row
+        if book.orders or book.positions:
+            book.play(timestamp, row, Bar(open_, high, low, close))
+
+    def _refuse(self, row: Row, book: Book) -> None:
+        """Stop the run at a malformed bar."""
+        fault = fault_of(row)
+        if fault is None:
+            last = max(book.time, self._feed.time)
+            kind = "repeats" if row.timestamp == last else "is before"
+            fault = f"its time {iso(row.timestamp)} {kind} the last bar's {iso(last)}"
+        number = self._stepped
+        raise CandleError(
+            f"bar {number} (counting from 0): {fault}",
+            "Mend or remove the candle; the run stops at bad data",
+            number,
+        )
+
+    # Views ------------------------------------------------------------------------------------
+
+    def get_positions(self) -> list[dict[str, Any]]:
+        """Show the open positions by symbol, oldest first.
+
+        Keys: position_id, order_id, symbol, action, side, volume, entry_price, entry_time, price
+        (last close), sl and tp (the levels in force, None if none), unrealized_pnl, fees,
+        rule_in, comment, closing.
+        """
+        return [
+            position.view(book.close)
+            for book in self._books.values()
+            for position in book.positions
+        ]
+
+    def get_account(self) -> dict[str, Any]:
+        """Show the account: capital, cash, equity, positions_value, realized_pnl, ..."""
+        value = sum(book.value() for book in self._books.values())
+        held = [position for book in self._books.values() for position in book.positions]
+        trades = self._account.trades
+        return {
+            "capital": self.settings.capital,
+            "cash": self._account.cash,
+            "equity": self._account.cash + value,
+            "positions_value": value,
+            "realized_pnl": sum(trade.pnl for trade in trades),
+            "fees": sum(trade.fees for trade in trades) + sum(p.entry_fee for p in held),
+            "open_positions": len(held),
+            "pending_orders": sum(len(book.orders) for book in self._books.values()),
+        }
+
+    def get_trades(self) -> list[Trade]:
+        """Every trade in closing order, then the forced exits of what is still open."""
+        forced = [trade for book in self._books.values() for trade in book.forced_exits()]
+        return [*self._account.trades, *forced]
+
+    def get_events(self) -> list[dict[str, Any]]:
+        """Every event since the start, as `step_bar` returned them."""
+        return [dict(event) for event in self._account.events]
+
+    def get_equity_curve(self) -> list[tuple[int, float, float]]:
+        """One row a moment: UTC milliseconds, equity, cash."""
+        account = self._account
+        return list(zip(account.times, account.equity_rows, account.cash_rows, strict=True))
+
+    def generate_report(self) -> dict[str, Any]:
+        """Summarise the run so far; asking twice gives the same and changes nothing."""
+        from Backtest.report import make_report
+
+        account = self._account
+        fed = [book for book in (self._feed, *self._books.values()) if book.first_open > 0.0]
+        named = [book for book in fed if book.symbol]
+        rejected = sum(event["event"] == "order_rejected" for event in account.events)
+        return make_report(
+            settings=self.settings,
+            conventions=CONVENTIONS,
+            trades=self.get_trades(),
+            times=account.times,
+            equity=account.equity_rows,
+            held={book.symbol: (book.first_open, book.close) for book in named or fed},
+            rejected=rejected,
+        )
+
+    def save_report(self, out_dir: str) -> dict[str, str]:
+        """Write trades.csv, equity_curve.csv and summary.json; returns their paths by name."""
+        from Backtest.report_files import write_report
+
+        return write_report(
+            out_dir, self.get_trades(), self.get_equity_curve(), self.generate_report()
+        )
+
+    def _equity(self) -> float:
+        """Cash and what the positions are worth."""
+        equity = self._account.cash
+        for book in self._books.values():
+            if book.positions:
+                equity += book.value()
+        return equity
+
+    def _book(self, symbol: str) -> Book:
+        """The symbol's book, opened when it is first named."""
+        book = self._books.get(symbol)
+        if book is None:
+            book = Book(symbol, self.settings, self._account, self._feed.bars)
+            self._books[symbol] = book
+        return book
+
+    def _find(self, position_id: str) -> tuple[Book | None, Position | None]:
+        """Find an open position and its book."""
+        for book in self._books.values():
+            position = book.find(position_id)
+            if position is not None:
+                return book, position
+        return None, None

@@ -1,0 +1,50 @@
+# Each target sets up what it needs; on a fresh machine `make demo` and `make test` are the first commands.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+# Worker processes of pytest: a number, or auto for one per core.
+WORKERS ?= auto
+PYTEST_ARGS ?=
+
+.PHONY: help setup demo test check bench clean
+
+help:  ## say what there is
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY)  ## make .venv and install what is needed (the others do it by themselves)
+
+$(READY): pyproject.toml tools/setup_system.sh
+	@bash tools/setup_system.sh
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "make: $(PYTHON) was not found. Install Python 3.11 or newer, or name one: make PYTHON=/path/to/python3.11" >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "make: Python 3.11 or newer is needed, $(PYTHON) is $$($(PYTHON) -V 2>&1). Name another: make PYTHON=/path/to/python3.11" >&2; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "make: could not make $(VENV). On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 2; }
+	@echo "make: installing the dependencies into $(VENV), once"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(READY)  ## write, test and backtest an example strategy into build/demo
+	@PATH="$(CURDIR)/$(BIN):$$PATH" bash tools/demo.sh
+
+test: $(READY)  ## run all tests
+	@$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+check: $(READY)  ## ruff, mypy --strict, import-linter, then all tests: is my change sound?
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory test
+
+bench: $(READY)  ## measure what the README claims
+	@$(BIN)/python -m benchmarks.generate_100
+
+clean:  ## remove what make made
+	rm -rf $(VENV) build dist

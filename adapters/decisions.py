@@ -1,0 +1,145 @@
+"""What a strategy decides, bar by bar: asked of the strategy itself, or read from a record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from Backtest.errors import BacktestError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EXIT_RULES = {"BUY": "exit_long", "SELL": "exit_short"}
+RECORD_KEYS = ("entries", "exit_long", "exit_short")
+
+
+class StrategyShape(Protocol):
+    """The methods of a single-file strategy."""
+
+    def prepare_indicators(self, df: pd.DataFrame) -> dict[str, pd.Series[Any]]:
+        """Compute all indicators once."""
+        ...
+
+    def find_entries(
+        self, df: pd.DataFrame, indicators: dict[str, pd.Series[Any]], idx: int
+    ) -> dict[str, Any] | None:
+        """Answer the enter rules at a bar."""
+        ...
+
+    def find_exits(
+        self,
+        position: dict[str, Any],
+        df: pd.DataFrame,
+        indicators: dict[str, pd.Series[Any]],
+        idx: int,
+    ) -> dict[str, Any] | None:
+        """Answer the exit rule of a position at a bar."""
+        ...
+
+
+class Decisions(Protocol):
+    """Raw answers of the rules, without knowledge of what is held."""
+
+    def entry(self, idx: int) -> dict[str, Any] | None:
+        """The order wanted at a bar; None also where both enter rules say yes."""
+        ...
+
+    def leaves(self, position: dict[str, Any], idx: int) -> bool:
+        """Whether the exit rule of the position's side says yes at a bar."""
+        ...
+
+
+class AskedDecisions:
+    """Decisions asked of a strategy as they are needed."""
+
+    def __init__(self, strategy: StrategyShape, df: pd.DataFrame) -> None:
+        """Prepare the indicators once."""
+        self._strategy = strategy
+        self._df = df
+        self._indicators = strategy.prepare_indicators(df)
+        self._both = _both_entries(self._indicators)
+
+    def entry(self, idx: int) -> dict[str, Any] | None:
+        """Ask `find_entries`."""
+        wanted = self._strategy.find_entries(self._df, self._indicators, idx)
+        return None if not wanted or idx in self._both else wanted
+
+    def leaves(self, position: dict[str, Any], idx: int) -> bool:
+        """Ask `find_exits`."""
+        return bool(self._strategy.find_exits(position, self._df, self._indicators, idx))
+
+
+def _both_entries(indicators: Mapping[str, Any]) -> frozenset[int]:
+    """Bars at which long and short are wanted at once, where the strategy offers both series."""
+    if "enter_long" not in indicators or "enter_short" not in indicators:
+        return frozenset()
+    long, short = (np.asarray(indicators[name]) for name in ("enter_long", "enter_short"))
+    return frozenset(np.flatnonzero((long == True) & (short == True)).tolist())  # noqa: E712
+
+
+@dataclass(frozen=True)
+class RecordedDecisions:
+    """Decisions as data: orders by bar, and the bars at which each exit rule says yes."""
+
+    entries: Mapping[int, dict[str, Any]]
+    exit_long: frozenset[int]
+    exit_short: frozenset[int]
+
+    def entry(self, idx: int) -> dict[str, Any] | None:
+        """Look the order up."""
+        return self.entries.get(idx)
+
+    def leaves(self, position: dict[str, Any], idx: int) -> bool:
+        """Look the exit up."""
+        return idx in (self.exit_long if position["action"] == "BUY" else self.exit_short)
+
+
+def record(decisions: Decisions, bars: int) -> dict[str, Any]:
+    """Write decisions down as JSON-ready data: entries by bar, bars of each exit rule."""
+    probes = {rule: {"position_id": "", "action": action} for action, rule in EXIT_RULES.items()}
+    entries = {str(idx): wanted for idx in range(bars) if (wanted := decisions.entry(idx))}
+    exits = {
+        rule: [idx for idx in range(bars) if decisions.leaves(dict(probe), idx)]
+        for rule, probe in probes.items()
+    }
+    return {"entries": entries, **exits}
+
+
+def read_record(data: Any, bars: int) -> RecordedDecisions:
+    """Read recorded decisions back, trusting nothing.
+
+    Raises:
+        BacktestError: the data has another shape, or names a bar that is not there.
+    """
+    if not isinstance(data, Mapping) or sorted(data) != sorted(RECORD_KEYS):
+        raise BacktestError("the decisions are malformed", f"Keys: {', '.join(RECORD_KEYS)}")
+    entries: dict[int, dict[str, Any]] = {}
+    wanted = data["entries"]
+    if not isinstance(wanted, Mapping):
+        raise BacktestError("the decisions' entries are malformed", "Give orders by bar")
+    for key, order in wanted.items():
+        text = str(key)
+        if not (text.isascii() and text.isdigit() and len(text) < 12 and isinstance(order, dict)):
+            raise BacktestError(f"the decisions' entry {key!r} is malformed", "Give orders by bar")
+        entries[_bar(int(text), bars)] = order
+    return RecordedDecisions(
+        entries, _bars(data["exit_long"], bars), _bars(data["exit_short"], bars)
+    )
+
+
+def _bars(listed: Any, bars: int) -> frozenset[int]:
+    """Read a list of bars."""
+    if not isinstance(listed, Iterable) or isinstance(listed, (str, bytes, Mapping)):
+        raise BacktestError("the decisions' exits are malformed", "Give lists of bars")
+    return frozenset(_bar(idx, bars) for idx in listed)
+
+
+def _bar(idx: Any, bars: int) -> int:
+    """Read one bar's number."""
+    if not isinstance(idx, int) or isinstance(idx, bool) or not 0 <= idx < bars:
+        raise BacktestError(f"the decisions name bar {idx!r}", f"There are bars 0 to {bars - 1}")
+    return idx

@@ -1,0 +1,58 @@
+"""Offers the simulated broker through the interface that strategies know."""
+
+from typing import Any
+
+from Backtest.simbroker import SimBroker
+
+
+class SimBrokerAdapter:
+    """A BaseAdapter in front of a SimBroker.
+
+    Beyond the interface it passes on what only a simulation has: `step_candle` for plain
+    numbers, `hold_roi`, partial closes, trades, events and the equity curve.
+    """
+
+    def __init__(self, broker: SimBroker) -> None:
+        """Stand in front of a broker."""
+        self.broker = broker
+        self.step_candle = broker.step_candle
+        self.hold_roi = broker.hold_roi
+
+    @property
+    def execution(self) -> str:
+        """When decisions fill: next_open or this_close."""
+        return self.broker.settings.execution
+
+    def place_order(self, order_request: dict[str, Any]) -> dict[str, Any]:
+        """Send an order; see `SimBroker.place_order`."""
+        return self.broker.place_order(order_request)
+
+    def cancel_order(self, order_id: str) -> bool:
+        """Withdraw an order that has not filled."""
+        return self.broker.cancel_order(order_id)
+
+    def close_position(
+        self, pos_id: str, price: float | None = None, volume: float | None = None
+    ) -> dict[str, Any]:
+        """Close a position, or a volume of it; see `SimBroker.close_position`."""
+        return self.broker.close_position(pos_id, price, volume)
+
+    def step_bar(self, bar: Any) -> list[dict[str, Any]]:
+        """Play one bar: a Series, a dict or a row."""
+        return self.broker.step_bar(bar)
+
+    def get_positions(self) -> list[dict[str, Any]]:
+        """Show the open positions."""
+        return self.broker.get_positions()
+
+    def get_account(self) -> dict[str, Any]:
+        """Show the account."""
+        return self.broker.get_account()
+
+    def generate_report(self) -> dict[str, Any]:
+        """Summarise the run so far."""
+        return self.broker.generate_report()
+
+    def save_report(self, out_dir: str) -> dict[str, str]:
+        """Write trades.csv, equity_curve.csv and summary.json."""
+        return self.broker.save_report(out_dir)

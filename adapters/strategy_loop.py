@@ -1,0 +1,319 @@
+"""The loop: shows a strategy one bar after the other and sends what it decides to an adapter.
+
+For every bar t: entries decided on t are placed, the bar is stepped, then exits decided on t are
+asked for; both fill at the open of t + 1 (or at the close of t under `this_close`). The rules
+answer without knowing what is held; collisions are settled here:
+
+- both enter rules, or an enter rule and the exit rule of the same side, on one bar: no entry;
+- an entry while the symbol has a position after bar t, or no slot of `max_positions` is free then:
+  withdrawn before it can fill. Under `this_close` the entry fills inside bar t, so there the
+  positions before bar t count;
+- `exit_profit_only`: an exit is left out while the close, net of commission, is not above entry.
+
+An entry is sized with the account as it is known when it is placed, before bar t is stepped.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from adapters.base_adapter import BaseAdapter
+from adapters.decisions import AskedDecisions, Decisions, StrategyShape, read_record, record
+from adapters.sizing import volume_of
+from Backtest.candles import Candles, check_candles, columns_of, tidy_candles
+from Backtest.errors import BacktestError, OrderError
+from Backtest.times import iso
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+StrategyMaker = Callable[[dict[str, Any]], StrategyShape]
+
+
+@dataclass(frozen=True)
+class Feed:
+    """One symbol's candles and what is decided on them."""
+
+    symbol: str
+    candles: Candles
+    decisions: Decisions
+
+
+@dataclass(frozen=True)
+class LoopRules:
+    """What the loop itself needs of the settings."""
+
+    max_positions: int = 1
+    lot: float | None = None
+    commission: float = 0.0
+    exit_profit_only: bool = False
+    ignore_roi_if_entry_signal: bool = False
+    this_close: bool = False
+
+
+def setting(cfg: Mapping[str, Any], key: str, default: Any = None) -> Any:
+    """Look a setting up; where a parameter has its name, the setting is `contract_<key>`."""
+    prefixed = f"contract_{key}"
+    value = cfg[prefixed] if prefixed in cfg else cfg.get(key, default)
+    return default if value is None else value
+
+
+def replay(
+    strategy_type: StrategyMaker, adapter: BaseAdapter, df: pd.DataFrame, cfg: dict[str, Any]
+) -> dict[str, Any]:
+    """Back-test a strategy on candles.
+
+    Args:
+        strategy_type: the Strategy class, made once per symbol with that symbol in its cfg.
+        adapter: where orders go.
+        df: candles; several symbols in long form, with a `symbol` column.
+        cfg: the strategy's settings.
+
+    Returns:
+        The adapter's report.
+
+    Raises:
+        BacktestError: the candles or an order are malformed.
+    """
+    feeds = [
+        Feed(symbol, columns_of(frame), AskedDecisions(strategy_type(own), frame))
+        for symbol, frame, own in _by_symbol(df, cfg)
+    ]
+    return run_feeds(adapter, feeds, cfg)
+
+
+def collect_decisions(
+    strategy_type: StrategyMaker, df: pd.DataFrame, cfg: dict[str, Any]
+) -> dict[str, Any]:
+    """Write down what a strategy decides on every bar, by symbol, as JSON-ready data."""
+    return {
+        symbol: record(AskedDecisions(strategy_type(own), frame), len(frame))
+        for symbol, frame, own in _by_symbol(df, cfg)
+    }
+
+
+def replay_decisions(
+    adapter: BaseAdapter, df: pd.DataFrame, cfg: dict[str, Any], decisions: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Back-test recorded decisions (`collect_decisions`) without the strategy that made them.
+
+    Raises:
+        BacktestError: the record does not fit the candles.
+    """
+    feeds = []
+    for symbol, frame, _ in _by_symbol(df, cfg):
+        if symbol not in decisions:
+            raise BacktestError(f"the decisions have no symbol {symbol!r}", "Record them again")
+        recorded = read_record(decisions[symbol], len(frame))
+        feeds.append(Feed(symbol, columns_of(frame), recorded))
+    return run_feeds(adapter, feeds, cfg)
+
+
+def run_feeds(
+    adapter: BaseAdapter, feeds: Sequence[Feed], cfg: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Play all candles of all feeds in the order of time, ties in the order of the feeds."""
+    loop = _Loop(adapter, _rules(adapter, cfg))
+    for moment in _moments(feeds):
+        loop.play(moment)
+    return adapter.generate_report()
+
+
+def _rules(adapter: BaseAdapter, cfg: Mapping[str, Any]) -> LoopRules:
+    """Read the loop's settings; how fills happen is asked of the adapter, if it says so."""
+    execution = getattr(adapter, "execution", None) or setting(cfg, "execution", "next_open")
+    return LoopRules(
+        max_positions=int(setting(cfg, "max_positions", 1)),
+        lot=setting(cfg, "lot"),
+        commission=float(setting(cfg, "commission", 0.0)),
+        exit_profit_only=bool(setting(cfg, "exit_profit_only", False)),
+        ignore_roi_if_entry_signal=bool(setting(cfg, "ignore_roi_if_entry_signal", False)),
+        this_close=execution == "this_close",
+    )
+
+
+def _by_symbol(
+    df: pd.DataFrame, cfg: dict[str, Any]
+) -> list[tuple[str, pd.DataFrame, dict[str, Any]]]:
+    """Split candles by symbol, in list order, each with its own settings."""
+    tidy = tidy_candles(df)
+    check_candles(tidy)
+    listed = [str(name) for name in setting(cfg, "symbols", ())]
+    if "symbol" not in tidy.columns:
+        symbol = str(setting(cfg, "symbol", listed[0] if listed else "ASSET"))
+        if len(listed) > 1:
+            raise BacktestError(
+                f"the settings list {len(listed)} symbols, the candles do not say whose they are",
+                "Add a column 'symbol'",
+            )
+        return [(symbol, tidy, cfg)]
+    names = listed or list(dict.fromkeys(tidy["symbol"].tolist()))
+    parts = {str(name): part for name, part in tidy.groupby("symbol", sort=False)}
+    missing = [name for name in names if name not in parts]
+    if missing:
+        raise BacktestError(
+            f"there are no candles of {missing[0]!r}", f"There are: {', '.join(parts)}"
+        )
+    key = "contract_symbol" if "contract_symbol" in cfg else "symbol"
+    return [(name, parts[name].reset_index(drop=True), {**cfg, key: name}) for name in names]
+
+
+def _moments(feeds: Sequence[Feed]) -> Iterator[list[tuple[Feed, int]]]:
+    """The bars that open at the same time, one list a moment."""
+    if len(feeds) == 1:
+        feed = feeds[0]
+        for idx in range(len(feed.candles)):
+            yield [(feed, idx)]
+        return
+
+    def keyed(order: int, feed: Feed) -> Iterator[tuple[int, int, int]]:
+        return ((time, order, idx) for idx, time in enumerate(feed.candles.times))
+
+    merged = heapq.merge(*(keyed(order, feed) for order, feed in enumerate(feeds)))
+    for _, together in groupby(merged, key=lambda bar: bar[0]):
+        yield [(feeds[order], idx) for _, order, idx in together]
+
+
+class _Loop:
+    """The state between bars: entries that are placed and have not filled."""
+
+    def __init__(self, adapter: BaseAdapter, rules: LoopRules) -> None:
+        self._adapter = adapter
+        self._rules = rules
+        self._waiting: dict[str, str] = {}  # order_id -> symbol
+        self._step_candle = getattr(adapter, "step_candle", None)
+
+    def play(self, moment: Sequence[tuple[Feed, int]]) -> None:
+        """Play the bars of one moment: entries, steps, withdrawals, exits."""
+        wanted = {feed.symbol: feed.decisions.entry(idx) for feed, idx in moment}
+        placed: dict[str, str] = {}
+        for feed, idx in moment:
+            request = wanted[feed.symbol]
+            if request is not None and not self._collides(feed, idx, request, placed):
+                order_id = self._place(feed, idx, request)
+                if order_id is not None:
+                    placed[order_id] = feed.symbol
+        for feed, idx in moment:
+            for event in self._step(feed, idx):
+                filled = event.get("order_id") or ""
+                self._waiting.pop(filled, None)
+                placed.pop(filled, None)
+        positions = self._adapter.get_positions()
+        if placed:
+            self._settle(placed, positions)
+        if positions:
+            self._ask_exits(moment, wanted, positions)
+
+    def _collides(
+        self, feed: Feed, idx: int, request: dict[str, Any], placed: Mapping[str, str]
+    ) -> bool:
+        """Whether an entry falls to its own exit rule or, under this_close, to what is held."""
+        probe = {"position_id": "", "action": request.get("action")}
+        if feed.decisions.leaves(probe, idx):
+            return True
+        if not self._rules.this_close:
+            return False
+        held = [str(position["symbol"]) for position in self._adapter.get_positions()]
+        held += [*self._waiting.values(), *placed.values()]
+        return feed.symbol in held or len(held) >= self._rules.max_positions
+
+    def _place(self, feed: Feed, idx: int, request: dict[str, Any]) -> str | None:
+        """Size an entry and send it; one too small for a lot is refused by the broker, openly."""
+        rules = self._rules
+        equity = float(self._adapter.get_account()["equity"])
+        volume = volume_of(request, equity, feed.candles.close[idx], rules.lot)
+        order = {"symbol": feed.symbol, **request, "volume": volume}
+        if rules.ignore_roi_if_entry_signal and request.get("roi"):
+            order["hold_roi"] = True
+        answer = self._adapter.place_order(order)
+        if answer["success"]:
+            return str(answer["order_id"])
+        if volume > 0.0:
+            where = f"{feed.symbol} at {iso(feed.candles.times[idx])}"
+            raise OrderError(
+                f"the order of {where} was refused: {answer.get('error')}", "Mend the strategy"
+            )
+        return None
+
+    def _step(self, feed: Feed, idx: int) -> list[dict[str, Any]]:
+        """Step one bar, as plain numbers where the adapter takes them."""
+        c = feed.candles
+        if self._step_candle is not None:
+            stepped: list[dict[str, Any]] = self._step_candle(
+                c.times[idx],
+                c.open[idx],
+                c.high[idx],
+                c.low[idx],
+                c.close[idx],
+                c.volume[idx],
+                feed.symbol,
+            )
+            return stepped
+        return self._adapter.step_bar(_series(feed, idx))
+
+    def _settle(self, placed: Mapping[str, str], positions: Sequence[Mapping[str, Any]]) -> None:
+        """Withdraw entries that have no place after the bar, and remember the others."""
+        taken = [str(position["symbol"]) for position in positions]
+        taken += self._waiting.values()
+        for order_id, symbol in placed.items():
+            if symbol in taken or len(taken) >= self._rules.max_positions:
+                self._adapter.cancel_order(order_id)
+            else:
+                taken.append(symbol)
+                self._waiting[order_id] = symbol
+
+    def _ask_exits(
+        self,
+        moment: Sequence[tuple[Feed, int]],
+        wanted: Mapping[str, dict[str, Any] | None],
+        positions: Sequence[dict[str, Any]],
+    ) -> None:
+        """Ask the exit rules about every position of the moment's symbols."""
+        bars = {feed.symbol: (feed, idx) for feed, idx in moment}
+        for position in positions:
+            bar = bars.get(position["symbol"])
+            if bar is None:
+                continue
+            feed, idx = bar
+            if feed.decisions.leaves(position, idx) and self._may_leave(feed, idx, position):
+                self._adapter.close_position(position["position_id"])
+            elif self._rules.ignore_roi_if_entry_signal:
+                self._hold_roi(position, wanted[feed.symbol])
+
+    def _may_leave(self, feed: Feed, idx: int, position: Mapping[str, Any]) -> bool:
+        """Whether `exit_profit_only` lets an exit rule act."""
+        if not self._rules.exit_profit_only:
+            return True
+        close, entry = feed.candles.close[idx], float(position["entry_price"])
+        fee = self._rules.commission
+        if position["action"] == "BUY":
+            return close * (1.0 - fee) > entry * (1.0 + fee)
+        return close * (1.0 + fee) < entry * (1.0 - fee)
+
+    def _hold_roi(self, position: Mapping[str, Any], request: Mapping[str, Any] | None) -> None:
+        """While the entry signal of its side stands, a position's ROI waits for another bar."""
+        hold = getattr(self._adapter, "hold_roi", None)
+        if hold is not None and request is not None and request["action"] == position["action"]:
+            hold(position["position_id"])
+
+
+def _series(feed: Feed, idx: int) -> pd.Series[Any]:
+    """A bar as the Series that BaseAdapter names."""
+    import pandas as pd
+
+    c = feed.candles
+    return pd.Series(
+        {
+            "timestamp": pd.Timestamp(c.times[idx], unit="ms", tz="UTC"),
+            "open": c.open[idx],
+            "high": c.high[idx],
+            "low": c.low[idx],
+            "close": c.close[idx],
+            "volume": c.volume[idx],
+            "symbol": feed.symbol,
+        }
+    )

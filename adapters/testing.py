@@ -1,0 +1,123 @@
+"""What generated tests stand on: a seeded market, an adapter for it, the strategy itself."""
+
+import importlib.util
+import sys
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pandas as pd
+
+from adapters.simbroker_adapter import SimBrokerAdapter
+from adapters.strategy_cli import broker_settings
+from Backtest.simbroker import SimBroker
+
+Trade = tuple[str, int, float, int, float, str, float]
+
+_FIRST_CANDLE = pd.Timestamp("2024-01-01", tz="UTC")
+_REGIME_BARS = 40
+_BATCH = 512
+_DRIFTS = (-0.006, -0.002, 0.0, 0.002, 0.006)
+_SWINGS = (0.003, 0.008, 0.02)
+
+
+def market(bars: int, seed: int, minutes: int = 60) -> pd.DataFrame:
+    """Synthetic candles that rise, fall, jump and stall; the same on every machine.
+
+    Only whole-number chance and rounding to cents go into them, so that expected values can be
+    written down.
+
+    Args:
+        bars: how many candles.
+        seed: which market.
+        minutes: the length of a candle.
+    """
+    rows = _rows(seed, -(-bars // _BATCH) * _BATCH)[:bars]
+    frame = pd.DataFrame(rows, columns=["open", "high", "low", "close", "volume"])
+    opens = _FIRST_CANDLE + pd.to_timedelta([minutes * bar for bar in range(bars)], unit="min")
+    frame.insert(0, "timestamp", opens)
+    return frame
+
+
+@lru_cache(maxsize=64)
+def _rows(seed: int, bars: int) -> list[tuple[float, ...]]:
+    """Open, high, low, close and volume; a shorter market is the start of a longer one."""
+    chance = _Chance(seed)
+    close = 100.0
+    rows: list[tuple[float, ...]] = []
+    drift = swing = 0.0
+    for bar in range(bars):
+        if bar % _REGIME_BARS == 0:
+            drift, swing = chance.pick(_DRIFTS), chance.pick(_SWINGS)
+        gap = chance.bell() * swing if chance.uniform() < 0.05 else 0.0
+        opened = round(max(1.0, close * (1 + gap)), 2)
+        close = round(max(1.0, opened * (1 + drift / 4 + chance.bell() * swing)), 2)
+        high = round(max(opened, close) * (1 + chance.uniform() * swing), 2)
+        low = round(max(0.5, min(opened, close) * (1 - chance.uniform() * swing)), 2)
+        volume = round(100 + 900 * chance.uniform() * (1 + abs(close / opened - 1) * 50))
+        rows.append((opened, high, low, close, float(volume)))
+    return rows
+
+
+class _Chance:
+    """A linear congruential generator: exact in integers, so that no machine differs."""
+
+    def __init__(self, seed: int) -> None:
+        self._state = (seed * 2862933555777941757 + 3037000493) % 2**64
+
+    def uniform(self) -> float:
+        """A number from 0 up to 1."""
+        self._state = (self._state * 6364136223846793005 + 1442695040888963407) % 2**64
+        return float((self._state >> 33) / 2**31)
+
+    def bell(self) -> float:
+        """A number around 0, mostly within 1: four uniforms added."""
+        return sum(self.uniform() for _ in range(4)) - 2.0
+
+    def pick(self, values: tuple[float, ...]) -> float:
+        """One of the values."""
+        return values[int(self.uniform() * len(values))]
+
+
+def new_adapter(cfg: Mapping[str, Any]) -> SimBrokerAdapter:
+    """A simulated broker with a strategy's own capital and costs."""
+    return SimBrokerAdapter(SimBroker(**broker_settings(cfg)))
+
+
+def trades_of(adapter: SimBrokerAdapter) -> list[Trade]:
+    """What was traded: side, entry bar and price, exit bar and price, exit rule, profit."""
+    return [
+        (
+            trade.side,
+            trade.entry_row,
+            trade.entry_price,
+            trade.exit_row,
+            trade.exit_price,
+            trade.rule_out,
+            trade.pnl,
+        )
+        for trade in adapter.broker.get_trades()
+    ]
+
+
+def load_strategy(name: str) -> ModuleType:
+    """The strategy file `Backtest/codes/<name>.py` of the repository that the calling test is in.
+
+    Raises:
+        FileNotFoundError: no folder above the test has it.
+    """
+    caller = Path(sys._getframe(1).f_globals["__file__"]).resolve()
+    for folder in caller.parents:
+        path = folder / "Backtest" / "codes" / f"{name}.py"
+        if path.is_file():
+            break
+    else:
+        raise FileNotFoundError(f"Backtest/codes/{name}.py is in no folder above {caller}")
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} cannot be loaded")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,1 @@
+"""Measured claims, each a command; never part of the tests."""

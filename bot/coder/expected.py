@@ -1,0 +1,165 @@
+"""A contract to the market its tests run on and the values the interpreter expects there."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from adapters.strategy_loop import replay_decisions
+from adapters.testing import Trade, market, new_adapter, trades_of
+from Backtest.times import timeframe_ms
+from bot.contract.evaluator import evaluate
+from bot.contract.interpreter import Candle, Interpreter, Reading
+from bot.contract.language import Program
+from bot.contract.model import Contract
+from bot.contract.tree import Call, Indicator, Price
+from bot.contract.tree import walk as walk_tree
+from bot.contract.warmup import warmup
+from bot.decisions import decisions_of
+
+LIVE_BARS = 200
+SEEDS = range(1, 25)
+ENOUGH = 0.02
+SAMPLES = 6
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the tests of a contract expect.
+
+    Attributes:
+        bars, seed, minutes: the market they run on.
+        first_values: first bar at which each indicator has a value; None where it never has.
+        samples: some values of each indicator, by bar.
+        holds: the bars at which each rule holds.
+        entries: the bars at which an order is wanted, with its action.
+        order: the first order, whole.
+        trades: what the broker makes of it, as `adapters.testing.trades_of` lists it.
+    """
+
+    bars: int
+    seed: int
+    minutes: int
+    first_values: Mapping[str, int | None]
+    samples: Mapping[str, Mapping[int, float | bool]]
+    holds: Mapping[str, list[int]]
+    entries: Mapping[int, str]
+    order: Mapping[str, Any] | None
+    trades: list[Trade]
+
+
+def expect(contract: Contract, program: Program, cfg: Mapping[str, Any]) -> Expected:
+    """Choose a market on which the rules have something to say, and walk it bar by bar.
+
+    Args:
+        contract: the contract.
+        program: its Program.
+        cfg: DEFAULT_CFG of the strategy, for the broker's costs.
+    """
+    bars = warmup(program) + LIVE_BARS
+    minutes = timeframe_ms(contract.market.timeframe) // 60_000
+    seed = _lively_seed(program, bars, minutes)
+    frame = market(bars, seed, minutes)
+    readings = walk(program, frame)
+    symbol = contract.market.symbols[0]
+    decisions = decisions_of(contract, program, frame, _columns(readings), symbol)
+    entries = decisions["entries"]
+    return Expected(
+        bars=bars,
+        seed=seed,
+        minutes=minutes,
+        first_values=_first_values(readings),
+        samples=_samples(readings),
+        holds={
+            rule: [bar for bar, reading in enumerate(readings) if reading.rules[rule]]
+            for rule in program.rules
+        },
+        entries={int(bar): order["action"] for bar, order in entries.items()},
+        order=next(iter(entries.values()), None),
+        trades=_trades(cfg, frame, symbol, decisions),
+    )
+
+
+def walk(program: Program, frame: pd.DataFrame) -> list[Reading]:
+    """The interpreter's reading of every candle."""
+    interpreter = Interpreter(program)
+    return [
+        interpreter.step(Candle(time.to_pydatetime(), *prices))
+        for time, *prices in frame.itertuples(index=False)
+    ]
+
+
+def _lively_seed(program: Program, bars: int, minutes: int) -> int:
+    """The first market on which every rule holds at times and not always; else the best seen."""
+    moving = [
+        rule
+        for rule, tree in program.rules.items()
+        if any(isinstance(part, Price | Indicator | Call) for part in walk_tree(tree))
+    ]
+    best, seed = -1.0, SEEDS[0]
+    for tried in SEEDS:
+        values = evaluate(program, market(bars, tried, minutes))
+        shares = [float(np.mean(values[rule])) for rule in moving]
+        liveliness = min((min(share, 1 - share) for share in shares), default=1.0)
+        if liveliness >= ENOUGH:
+            return tried
+        score = liveliness + sum(0 < share < 1 for share in shares)
+        if score > best:
+            best, seed = score, tried
+    return seed
+
+
+def _columns(readings: list[Reading]) -> dict[str, Any]:
+    """Readings by name instead of by bar."""
+    columns: dict[str, Any] = {}
+    for key in readings[0].indicators:
+        columns[key] = np.array([reading.indicators[key] for reading in readings])
+    for rule in readings[0].rules:
+        columns[rule] = np.array([reading.rules[rule] for reading in readings])
+    return columns
+
+
+def _first_values(readings: list[Reading]) -> dict[str, int | None]:
+    return {
+        key: next(
+            (
+                bar
+                for bar, reading in enumerate(readings)
+                if not math.isnan(reading.indicators[key])
+            ),
+            None,
+        )
+        for key in readings[0].indicators
+    }
+
+
+def _samples(readings: list[Reading]) -> dict[str, dict[int, float | bool]]:
+    """A few values of each indicator: where it starts, where it differs, and the last."""
+    samples: dict[str, dict[int, float | bool]] = {}
+    for key, first in _first_values(readings).items():
+        if first is None:
+            samples[key] = {}
+            continue
+        last = len(readings) - 1
+        step = max(1, (last - first) // (SAMPLES - 1))
+        bars = sorted({first, last, *range(first, last, step)})
+        values = {bar: readings[bar].indicators[key] for bar in bars}
+        # A pattern is 0 nearly everywhere: show bars where it is not.
+        odd = [bar for bar in range(first, last) if readings[bar].indicators[key]]
+        values |= {bar: readings[bar].indicators[key] for bar in odd[:2]}
+        samples[key] = {
+            bar: value for bar, value in sorted(values.items()) if not math.isnan(value)
+        }
+    return samples
+
+
+def _trades(
+    cfg: Mapping[str, Any], frame: pd.DataFrame, symbol: str, decisions: dict[str, Any]
+) -> list[Trade]:
+    alone = {**cfg, "symbols": [symbol]}
+    adapter = new_adapter(alone)
+    replay_decisions(adapter, frame, alone, {symbol: decisions})
+    return trades_of(adapter)

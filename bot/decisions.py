@@ -1,0 +1,115 @@
+"""A contract and its candles to decisions: the trusted side's own answer to what the rules say.
+
+The same record that a strategy's answers are written down in, so that the two can be compared and
+either can be replayed by the broker.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from adapters import series
+from adapters.sizing import volume_of
+from bot.contract.evaluator import evaluate
+from bot.contract.language import Program
+from bot.contract.model import AtrLevel, Contract
+
+
+def contract_decisions(
+    contract: Contract, program: Program, df: pd.DataFrame, symbol: str
+) -> dict[str, Any]:
+    """What the contract decides at every bar of one symbol.
+
+    Args:
+        contract: the contract.
+        program: its Program.
+        df: candles of the symbol.
+        symbol: whose candles they are.
+
+    Returns:
+        `entries` (orders by bar), `exit_long` and `exit_short` (bars at which the rule holds).
+    """
+    return decisions_of(contract, program, df, evaluate(program, df), symbol)
+
+
+def decisions_of(
+    contract: Contract, program: Program, df: pd.DataFrame, values: Mapping[str, Any], symbol: str
+) -> dict[str, Any]:
+    """The decisions that follow from values that were computed already."""
+    nothing = np.zeros(len(df), dtype=np.bool_)
+    long = np.asarray(values.get("enter_long", nothing), dtype=np.bool_)
+    short = np.asarray(values.get("enter_short", nothing), dtype=np.bool_)
+    closes = series.column(df, "close")
+    entries: dict[str, Any] = {}
+    for idx in np.flatnonzero(long != short).tolist():
+        atrs = {field: float(values[f"{field}.atr"][idx]) for field in program.atr_periods}
+        if not any(math.isnan(atr) for atr in atrs.values()):
+            action = "BUY" if long[idx] else "SELL"
+            entries[str(idx)] = _order(contract, program, symbol, action, float(closes[idx]), atrs)
+    exits = {
+        rule: np.flatnonzero(values.get(rule, nothing)).tolist()
+        for rule in ("exit_long", "exit_short")
+    }
+    return {"entries": entries, **exits}
+
+
+def _order(
+    contract: Contract,
+    program: Program,
+    symbol: str,
+    action: str,
+    close: float,
+    atrs: Mapping[str, float],
+) -> dict[str, Any]:
+    """An order with its levels, as the generated strategy builds it."""
+    risk = contract.risk
+    number = _Numbers(program)
+    side = 1 if action == "BUY" else -1
+    stop, stop_level = number.level(risk.stop_loss, close, atrs.get("stop_loss"))
+    order: dict[str, Any] = {
+        "action": action,
+        "symbol": symbol,
+        "type": "MARKET",
+        "sl": close - side * stop,
+        "comment": "enter_long" if action == "BUY" else "enter_short",
+        "stop": stop_level,
+    }
+    if risk.take_profit is not None:
+        target, target_level = number.level(risk.take_profit, close, atrs.get("take_profit"))
+        order |= {"tp": close + side * target, "target": target_level}
+    if risk.trailing_stop is not None:
+        trail: dict[str, Any] = {"fraction": number.of(risk.trailing_stop.distance)}
+        if risk.trailing_stop.activate_at is not None:
+            trail["activate_at"] = number.of(risk.trailing_stop.activate_at)
+        trail["only_after_activation"] = risk.trailing_stop.only_after_activation
+        order["trail"] = trail
+    if risk.roi is not None:
+        order["roi"] = {minutes: number.of(profit) for minutes, profit in risk.roi.items()}
+    ((form, amount),) = risk.size.model_dump(exclude_none=True).items()
+    order["size"] = {form: number.of(amount)}
+    order["volume"] = volume_of(order, contract.capital, close, contract.market.lot)
+    return order
+
+
+class _Numbers:
+    """Numbers of the contract, a parameter's default where one is named."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+
+    def of(self, number: int | float | str) -> float:
+        """The number itself."""
+        return self._program.parameters[number] if isinstance(number, str) else number
+
+    def level(
+        self, level: int | float | str | AtrLevel, close: float, atr: float | None
+    ) -> tuple[float, dict[str, float]]:
+        """A level's distance from the close, and the form in which the broker anchors it."""
+        if isinstance(level, AtrLevel):
+            distance = self.of(level.atr) * (math.nan if atr is None else atr)
+            return distance, {"distance": distance}
+        fraction = self.of(level)
+        return close * fraction, {"fraction": fraction}

@@ -1,0 +1,56 @@
+"""Decisions and the trusted side's own candles to trades, equity and metrics."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.simbroker_adapter import SimBrokerAdapter
+from adapters.strategy_cli import broker_settings
+from adapters.strategy_loop import replay_decisions
+from Backtest.errors import BacktestError
+from Backtest.simbroker import SimBroker
+from bot.coder.settings import flat_settings
+from bot.contract.language import Program
+from bot.contract.model import Contract
+from bot.decisions import contract_decisions
+from bot.errors import InputError
+from bot.market_data import MarketData
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the broker made of a set of decisions.
+
+    Attributes:
+        summary: the report's figures.
+        broker: the simulated broker after the last candle; trades, events and equity are read
+            from it.
+    """
+
+    summary: Mapping[str, Any]
+    broker: SimBroker
+
+
+def decide(contract: Contract, program: Program, data: MarketData) -> dict[str, Any]:
+    """What the contract itself decides, by symbol, without any generated code."""
+    return {
+        symbol: contract_decisions(contract, program, frame, symbol)
+        for symbol, frame in data.frames.items()
+    }
+
+
+def judge(
+    contract: Contract, program: Program, data: MarketData, decisions: Mapping[str, Any]
+) -> Judgement:
+    """Replay decisions through the simulated broker.
+
+    Raises:
+        InputError: the decisions cannot be replayed on these candles.
+    """
+    cfg = dict(flat_settings(contract, program).defaults)
+    broker = SimBroker(**broker_settings(cfg))
+    try:
+        summary = replay_decisions(SimBrokerAdapter(broker), data.frame, cfg, decisions)
+    except BacktestError as error:
+        raise InputError(error.message, error.hint) from None
+    return Judgement(summary, broker)

@@ -1,0 +1,1 @@
+"""Small commands around the product; nothing imports them."""
