@@ -71,7 +71,7 @@ def run(
 ) -> list[Trade]:
     """Replay a script; the trades."""
     sim = SimBroker(**(broker or {}))
-    whole = {"symbol": "X", "script": script if "X" not in script else script, **cfg}
+    whole = {"symbol": "X", "script": script, **cfg}
     replay(Scripted, SimBrokerAdapter(sim), df, whole)
     return sim.get_trades()
 
@@ -204,7 +204,8 @@ class TestSize:
         script = {"X": {"enter_long": [0, 5], "exit_long": [3]}}
         order = {"size": {"equity": 0.5}}
         first, second = run(candles([100.0] * 3 + [200.0] * 6), script, order=order)
-        assert (first.volume, second.volume) == (50.0, pytest.approx(0.5 * 15_000 / 200))
+        assert first.volume == 50.0
+        assert second.volume == pytest.approx(0.5 * 15_000 / 200)
 
     def test_volumes_are_rounded_down_to_the_lot(self) -> None:
         order = {"size": {"equity": 0.1}}
@@ -253,9 +254,7 @@ class TestExits:
         script = {"X": {"enter_long": [1, 2]}}
         order = {"roi": {0: 0.05}}
         usual = run(candles(LEVEL, wild=wild), script, order=order)
-        waits = run(
-            candles(LEVEL, wild=wild), script, order=order, ignore_roi_if_entry_signal=True
-        )
+        waits = run(candles(LEVEL, wild=wild), script, order=order, ignore_roi_if_entry_signal=True)
         assert rows(usual)[0] == (2, 2, "roi")
         assert rows(waits)[0] == (2, 5, "roi")
 
