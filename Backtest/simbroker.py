@@ -15,7 +15,7 @@ from Backtest.orders import positive, read_order
 from Backtest.positions import Closing, Position, Trade
 from Backtest.rows import INFINITY, Row, fault_of, read_row
 from Backtest.settings import read_settings, step_digits
-from Backtest.times import iso
+from Backtest.times import LAST_MS, iso
 
 CONVENTIONS = {
     "timing": "an order placed after n bars fills from bar n + 1 on (bars count from 0), a close"
@@ -196,7 +196,7 @@ class SimBroker:
             and low <= close <= high
             and 0.0 <= volume < INFINITY
             and timestamp > book.time
-            and timestamp >= self._feed.time
+            and self._feed.time <= timestamp <= LAST_MS
         )
         if not sound:
             self._refuse(Row(timestamp, open_, high, low, close, volume, symbol), book)
@@ -235,6 +235,8 @@ class SimBroker:
     def _refuse(self, row: Row, book: Book) -> None:
         """Stop the run at a malformed bar."""
         fault = fault_of(row)
+        if fault is None and row.timestamp > LAST_MS:
+            fault = f"its time {row.timestamp} is no timestamp in milliseconds"
         if fault is None:
             last = max(book.time, self._feed.time)
             kind = "repeats" if row.timestamp == last else "is before"

@@ -95,7 +95,7 @@ class _Reference:
     def cash(self) -> float:
         booked = sum(trade["pnl"] for trade in self.done)
         tied = sum(h.order["volume"] * h.price * (1 + self.w.commission) for h in self.held)
-        return self.w.capital + booked - tied
+        return float(self.w.capital + booked - tied)
 
     # one bar
     def bar(self, n: int) -> None:

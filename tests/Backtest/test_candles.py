@@ -116,6 +116,13 @@ def test_times_rise_within_each_symbol() -> None:
     doubled = pd.concat([both, frame(1).assign(symbol="A")])
     with pytest.raises(CandleError, match="row 8"):
         check_candles(tidy_candles(doubled))
+    with pytest.raises(CandleError, match=r"row 0 .*a name is needed"):
+        check_candles(tidy_candles(frame(symbol=[None, "A", "A", "A"])))
+
+
+def test_microseconds_are_not_taken_for_milliseconds() -> None:
+    with pytest.raises(CandleError, match="no timestamp in milliseconds"):
+        tidy_candles(frame(timestamp=[moment * 1000 for moment in EXPECTED]))
 
 
 @pytest.mark.parametrize(

@@ -493,6 +493,7 @@ class TestBars:
             ({"volume": float("nan")}, "volume is missing"),
             ({"timestamp": 0}, "repeats the last bar's"),
             ({"timestamp": -1}, "is before the last bar's"),
+            ({"timestamp": 10**18}, "no timestamp in milliseconds"),
             ({"timestamp": "soon"}, "'soon' is no timestamp"),
             ({"close": "high"}, "close is 'high'"),
         ],
