@@ -180,7 +180,7 @@ class SimBroker:
         self._play(book, timestamp, row, open_, high, low, close)
         self._feed.time = timestamp
         account.mark(timestamp, self._equity())
-        return account.take_fresh()
+        return account.take_fresh() if account.fresh else []
 
     def _play(
         self,

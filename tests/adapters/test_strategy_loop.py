@@ -367,3 +367,22 @@ def test_a_setting_with_a_parameters_name_is_prefixed() -> None:
     assert setting({"lot": 5, "contract_lot": 0.1}, "lot") == 0.1
     assert setting({"lot": 5}, "lot") == 5
     assert setting({"lot": None}, "lot", 1.0) == 1.0
+
+
+def test_the_seeds_own_loop_over_frame_rows_gives_the_same_trades() -> None:
+    script = {"X": {"enter_long": [1], "exit_long": [4]}}
+    cfg = {"symbol": "X", "script": script}
+    df = candles(UP).rename(columns=str.title)
+    strategy, broker = Scripted(cfg), SimBroker()
+    adapter = SimBrokerAdapter(broker)
+    indicators = strategy.prepare_indicators(df)
+    for idx in range(len(df)):
+        request = strategy.find_entries(df, indicators, idx)
+        if request:
+            adapter.place_order(request)
+        adapter.step_bar(df.iloc[idx])
+        for position in adapter.get_positions():
+            wanted = strategy.find_exits(position, df, indicators, idx)
+            if wanted:
+                adapter.close_position(wanted["position_id"])
+    assert broker.get_trades() == run(df, script)
