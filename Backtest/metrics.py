@@ -182,12 +182,14 @@ def by_year(
     trades: Sequence[Trade], times: Sequence[int], equity: Sequence[float], capital: float
 ) -> dict[str, dict[str, Any]]:
     """Return, drawdown and trades (by the year of their exit) of every calendar year, UTC."""
+    ended: dict[str, list[Trade]] = {}
+    for trade in trades:
+        ended.setdefault(iso(trade.exit_time)[:4], []).append(trade)
     table: dict[str, dict[str, Any]] = {}
     before = capital
     for year, first, last in _year_spans(times):
         rows = equity[first:last]
-        ended = [trade for trade in trades if iso(trade.exit_time)[:4] == year]
-        figures = trade_figures(ended)
+        figures = trade_figures(ended.get(year, []))
         table[year] = {
             "return": finite(rows[-1] / before - 1.0) if before > 0.0 else None,
             "max_drawdown": max_drawdown(rows, before),

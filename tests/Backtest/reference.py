@@ -95,7 +95,7 @@ class _Reference:
     def cash(self) -> float:
         booked = sum(trade["pnl"] for trade in self.done)
         tied = sum(h.order["volume"] * h.price * (1 + self.w.commission) for h in self.held)
-        return self.w.capital + booked - tied
+        return float(self.w.capital + booked - tied)
 
     # one bar
     def bar(self, n: int) -> None:
@@ -208,15 +208,19 @@ class _Reference:
         stop_rule, gap_rule = (
             ("trailing_stop", "trailing_gap") if trailing else ("stop", "stop_gap")
         )
-        beyond_stop = (lambda p: p <= stop) if long else (lambda p: p >= stop)
-        beyond_limit = (lambda p: p >= limit) if long else (lambda p: p <= limit)
+
+        def beyond_stop(price: float) -> bool:
+            return stop is not None and (price <= stop if long else price >= stop)
+
+        def beyond_limit(price: float) -> bool:
+            return limit is not None and (price >= limit if long else price <= limit)
+
         worst, best = (low, h) if long else (h, low)
-        stopped = stop is not None and beyond_stop(worst)
-        reached = limit is not None and beyond_limit(best)
+        stopped, reached = beyond_stop(worst), beyond_limit(best)
         first = held.raw if held.inside else o
-        if stop is not None and beyond_stop(first):
+        if beyond_stop(first):
             self.leave_stop(held, n, first, gap_rule, False)
-        elif not held.inside and limit is not None and beyond_limit(o):
+        elif not held.inside and beyond_limit(o):
             self.book(held, n, self.to_tick(o, not long), f"{name}_gap", False)
         elif stopped and stop is not None:
             sure = held.inside != "stop" or beyond_stop(c)

@@ -79,7 +79,7 @@ def random_order(rng: random.Random, near: float) -> dict[str, Any]:
 
 def random_world(seed: int) -> Any:
     """A few dozen candles with orders and closes strewn over them."""
-    rng = random.Random(seed)  # noqa: S311 - a repeatable world, not a secret
+    rng = random.Random(seed)
     bars = random_bars(rng, 60)
     world = reference.World(
         bars,

@@ -75,7 +75,7 @@ def test_the_original_frame_is_left_alone() -> None:
     pd.testing.assert_frame_equal(original, before)
 
 
-BAD = {
+BAD: dict[str, tuple[dict[str, Any], int, str]] = {
     "missing price": ({"close": [101.0, None, 103.0, 104.0]}, 1, "close is missing"),
     "negative": ({"low": [99.0, 100.0, -1.0, 102.0]}, 2, "low is -1.0"),
     "zero": ({"low": [0.0, 100.0, 101.0, 102.0]}, 0, "low is 0.0"),
@@ -105,8 +105,8 @@ def test_a_bad_row_is_named_by_file_line_and_row(case: str, tmp_path: Path) -> N
 
 def test_a_missing_datetime_is_named() -> None:
     stamps = pd.to_datetime(pd.Series(EXPECTED), unit="ms")
-    stamps[2] = pd.NaT
-    with pytest.raises(CandleError, match="row 2 .* timestamp is missing"):
+    stamps[2] = None
+    with pytest.raises(CandleError, match=r"row 2 .* timestamp is missing"):
         check_candles(tidy_candles(frame(timestamp=stamps)))
 
 
@@ -116,6 +116,13 @@ def test_times_rise_within_each_symbol() -> None:
     doubled = pd.concat([both, frame(1).assign(symbol="A")])
     with pytest.raises(CandleError, match="row 8"):
         check_candles(tidy_candles(doubled))
+    with pytest.raises(CandleError, match=r"row 0 .*a name is needed"):
+        check_candles(tidy_candles(frame(symbol=[None, "A", "A", "A"])))
+
+
+def test_microseconds_are_not_taken_for_milliseconds() -> None:
+    with pytest.raises(CandleError, match="no timestamp in milliseconds"):
+        tidy_candles(frame(timestamp=[moment * 1000 for moment in EXPECTED]))
 
 
 @pytest.mark.parametrize(

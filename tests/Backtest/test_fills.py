@@ -148,7 +148,9 @@ def test_the_roi_price_earns_its_profit_after_both_commissions(sign: int) -> Non
 
 
 @settings(derandomize=True, max_examples=300)
-@given(st.floats(0.01, 1e5), st.sampled_from([(0.01, 2), (0.05, 2), (0.25, 2), (1e-4, 4), (5.0, 0)]))
+@given(
+    st.floats(0.01, 1e5), st.sampled_from([(0.01, 2), (0.05, 2), (0.25, 2), (1e-4, 4), (5.0, 0)])
+)
 def test_steps_bracket_a_value_and_keep_one_that_is_on_them(
     value: float, step: tuple[float, int]
 ) -> None:

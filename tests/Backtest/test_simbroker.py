@@ -116,7 +116,9 @@ class TestTiming:
         (event,) = feed(broker, bars[n + 1])
         assert (event["price"], event["rule"]) == (bars[n + 1][0], "next_open")
         assert event["position_id"] == answer["position_id"]
-        assert event["timestamp"] == f"1970-01-01T{(n + 1) * 15 // 60:02}:{(n + 1) * 15 % 60:02}:00Z"
+        assert (
+            event["timestamp"] == f"1970-01-01T{(n + 1) * 15 // 60:02}:{(n + 1) * 15 % 60:02}:00Z"
+        )
 
     def test_a_close_after_n_bars_fills_at_the_open_of_bar_n(self) -> None:
         broker = held()
@@ -181,7 +183,9 @@ class TestCosts:
         assert position["sl"] == pytest.approx(90.9)
         assert position["tp"] == pytest.approx(106.0)
 
-    @pytest.mark.parametrize(("action", "paid", "left"), [("BUY", 100.1, 99.9), ("SELL", 99.9, 100.1)])
+    @pytest.mark.parametrize(
+        ("action", "paid", "left"), [("BUY", 100.1, 99.9), ("SELL", 99.9, 100.1)]
+    )
     def test_ticks_round_against_the_trader(self, action: str, paid: float, left: float) -> None:
         broker = SimBroker(slippage=0.0001, tick=0.1)
         broker.place_order(order(action))
@@ -489,6 +493,7 @@ class TestBars:
             ({"volume": float("nan")}, "volume is missing"),
             ({"timestamp": 0}, "repeats the last bar's"),
             ({"timestamp": -1}, "is before the last bar's"),
+            ({"timestamp": 10**18}, "no timestamp in milliseconds"),
             ({"timestamp": "soon"}, "'soon' is no timestamp"),
             ({"close": "high"}, "close is 'high'"),
         ],
@@ -553,7 +558,8 @@ plans = st.lists(
 
 
 def walk_bars(steps: list[tuple[int, int, int, int]]) -> list[tuple[float, ...]]:
-    bars, price = [], 100.0
+    bars: list[tuple[float, ...]] = []
+    price = 100.0
     for move, up, down, gap in steps:
         opened = max(30.0, price + gap)
         closed = max(30.0, opened + move)

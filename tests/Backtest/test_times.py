@@ -31,7 +31,9 @@ def test_every_form_is_the_same_moment(moment: object) -> None:
     assert to_ms(moment) == NEW_YEAR
 
 
-@pytest.mark.parametrize("moment", ["soon", None, True, 1.5, float("nan"), np.datetime64("NaT"), []])
+@pytest.mark.parametrize(
+    "moment", ["soon", None, True, 1.5, float("nan"), np.datetime64("NaT"), []]
+)
 def test_what_is_no_moment_is_refused(moment: object) -> None:
     with pytest.raises(BacktestError, match="timestamp"):
         to_ms(moment)

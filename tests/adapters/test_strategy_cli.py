@@ -128,9 +128,7 @@ def test_live_is_a_safety_stop_that_says_what_is_missing(
         (["--unknown"], "unrecognized arguments"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_2(
-    arguments: list[str], said: str, tmp_path: Path
-) -> None:
+def test_bad_input_is_one_line_and_exit_2(arguments: list[str], said: str, tmp_path: Path) -> None:
     good = write_candles(tmp_path / "data.csv", rows=20).read_text(encoding="utf-8")
     lines = good.splitlines()
     lines[3] = lines[3].rsplit(",", 2)[0] + ",,1"
