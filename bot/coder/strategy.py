@@ -331,12 +331,8 @@ def _level_lines(name: str, field: str, cfg: Mapping[str, str]) -> list[str]:
     if field in cfg:
         return [f"{name} = close * {cfg[field]}"]
     distance = f'float(indicators["{field}.atr"].iloc[idx])'
-<<<<<<< HEAD
-    return [f"{name} = {cfg[f'{field}.atr']} * {distance}"]
-=======
     product = Group("(", (cfg[f"{field}.atr"], distance), " * ")
     return [statement(f"{name} = ", product, 0, width=WIDTH - BODY)]
->>>>>>> main
 
 
 def _level(name: str, field: str, cfg: Mapping[str, str]) -> str:

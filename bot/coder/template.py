@@ -72,11 +72,7 @@ def strategy_text(contract: Contract, program: Program, contract_path: str) -> s
     settings = flat_settings(contract, program)
     entries_doc, entries = strategy.entries(program)
     exits_doc, exits = strategy.exits(program)
-<<<<<<< HEAD
-    body = strategy.preparation(program)
-=======
     body = strategy.preparation(program, settings)
->>>>>>> main
     return (
         _environment()
         .get_template("adapter_strategy.py.j2")
@@ -94,10 +90,6 @@ def strategy_text(contract: Contract, program: Program, contract_path: str) -> s
             entries=entries,
             exits_doc=exits_doc,
             exits=exits,
-<<<<<<< HEAD
-            order=strategy.order(contract, program, settings),
-        )
-=======
             both_sides={"enter_long", "enter_short"} <= set(program.rules),
             order=strategy.order(contract, program, settings),
         )
@@ -120,7 +112,6 @@ def tests_text(contract: Contract, program: Program, contract_path: str) -> str:
             stem=contract.file_stem,
             **test_context(expected, symbols, contract.market.symbols[0]),
         )
->>>>>>> main
     )
 
 
