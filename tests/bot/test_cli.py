@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "plan"
-SECONDS = 1.0
+SECONDS = 5.0
 
 
 def stratwright(
