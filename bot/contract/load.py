@@ -10,7 +10,6 @@ from pydantic import ValidationError
 
 from bot.contract.coherence import check_coherence
 from bot.contract.explain import explain
-from bot.contract.language import check_language
 from bot.contract.model import AnyContract, Contract, ModuleContract
 from bot.contract.problems import ContractError, Finding, Problem, field_name, printable
 from bot.contract.source import MAX_BYTES, Form, Source, read_source

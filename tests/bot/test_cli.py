@@ -189,6 +189,29 @@ def test_a_reader_that_goes_away_is_no_bug() -> None:
     assert complaints == b""
 
 
+def test_a_terminal_without_utf_8_is_no_bug(tmp_path: Path) -> None:
+    text = (GOLDEN / "oversold_dip.yaml").read_text(encoding="utf-8")
+    contract = tmp_path / "x.yaml"
+    contract.write_text(
+        text.replace("rsi < oversold and close > trend", "{prose: caf\u00e9}"), encoding="utf-8"
+    )
+    done = stratwright("plan", contract, PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    assert "caf\\xe9" in done.stdout
+
+
+def test_a_file_that_gives_no_document_is_refused_without_importing_ta_lib() -> None:
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom bot.contract.load import parse_contract\n"
+        "from bot.errors import InputError\n"
+        "for data in (b'[', b'a: .nan', b'a: 1'):\n"
+        "    try: parse_contract(data, 'yaml', Path('x'))\n"
+        "    except InputError: pass\n"
+        "sys.exit('talib' in sys.modules)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False).returncode == 0
+
+
 def laughs(anchor: str) -> bytes:
     lines = [f"a0: {anchor}a0 [lol]"]
     lines += [f"a{n}: {anchor}a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
