@@ -51,6 +51,11 @@ class TemplateCoder:
                 "kind: module needs a model to write it",
                 "The template coder writes contracts of kind: strategy.",
             )
+        if "adapter" not in contract.targets:
+            raise InputError(
+                "targets: the adapter file is the one that this version writes",
+                "Write targets: [adapter], or [adapter, freqtrade].",
+            )
         program = compile_contract(contract)
         if program.prose:
             rules = ", ".join(f"rules.{rule}" for rule in program.prose)
