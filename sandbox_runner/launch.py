@@ -1,11 +1,12 @@
 """Turns a job into the command line that makes its namespaces, for each of the two tools."""
 
-import json
+import marshal
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from sandbox_runner import confine
 from sandbox_runner.layout import Layout, candidate_links
 from sandbox_runner.port import (
     JOB_FOLDER,
@@ -65,11 +66,17 @@ def bubblewrap_command(tool: Tool, launch: Launch) -> list[str]:
     else:
         uid = str(RUNNER_UID)
         command += ["--unshare-user", "--disable-userns", "--uid", uid, "--gid", uid]
+    links = (*launch.layout.links, *candidate_links())
+    # Folders that bubblewrap makes on the way to a target are closed to all but their owner.
+    for folder in _folders_above(target for _, target in launch.layout.binds):
+        command += ["--perms", "0755", "--dir", folder]
     for source, target in launch.layout.binds:
         command += ["--ro-bind", source, target]
-    for path, target in (*launch.layout.links, *candidate_links()):
+    for path, target in links:
         command += ["--symlink", target, path]
     command += ["--perms", "0755", "--tmpfs", JOB_FOLDER]
+    for folder in _folders_above(f"{JOB_FOLDER}/{path}" for path in launch.files):
+        command += ["--perms", "0755", "--dir", folder]
     for path, descriptor in launch.files.items():
         command += ["--perms", "0444", "--file", str(descriptor), f"{JOB_FOLDER}/{path}"]
     command += ["--remount-ro", JOB_FOLDER, "--proc", "/proc", "--dev", "/dev"]
@@ -78,11 +85,10 @@ def bubblewrap_command(tool: Tool, launch: Launch) -> list[str]:
     command += ["--remount-ro", "/dev", "--remount-ro", "/", "--"]
     plan = _plan(launch) | {
         "mounts": None,
-        "packages": PACKAGES_FOLDER,
         "give_up_root": tool.root,
         "own_user_namespace": tool.root,
     }
-    return command + _confine(launch, f"{PACKAGES_FOLDER}/sandbox_runner", plan)
+    return command + _confine(launch, PACKAGES_FOLDER, plan)
 
 
 def util_linux_command(tool: Tool, launch: Launch) -> list[str]:
@@ -96,24 +102,31 @@ def util_linux_command(tool: Tool, launch: Launch) -> list[str]:
     if not tool.root:
         command += ["--user", "--map-root-user"]
     mounts = {
-        "binds": launch.layout.binds,
-        "links": (*launch.layout.links, *candidate_links()),
+        "binds": list(launch.layout.binds),
+        "links": [*launch.layout.links, *candidate_links()],
         "files": [(number, f"{JOB_FOLDER}/{path}") for path, number in launch.files.items()],
         "folders": launch.writable,
         "sealed": JOB_FOLDER,
     }
     plan = _plan(launch) | {
         "mounts": mounts,
-        "packages": str(_HOUSE),
         "give_up_root": tool.root,
         "own_user_namespace": True,
     }
-    return [*command, "--", *_confine(launch, str(_HOUSE / "sandbox_runner"), plan)]
+    return [*command, "--", *_confine(launch, str(_HOUSE), plan)]
 
 
-def _confine(launch: Launch, folder: str, plan: Mapping[str, object]) -> list[str]:
-    python = launch.layout.python
-    return [python, "-I", "-S", "-B", f"{folder}/confine.py", json.dumps(plan)]
+def _folders_above(paths: Iterable[str]) -> list[str]:
+    return sorted({str(above) for path in paths for above in Path(path).parents} - {"/"})
+
+
+def _confine(launch: Launch, packages: str, plan: Mapping[str, object]) -> list[str]:
+    """The first step inside; imported rather than run as a script, so that it is compiled once."""
+    start = (
+        f"import sys; sys.path.insert(0, {packages!r}); "
+        f"from {confine.__name__} import main; main()"
+    )
+    return [launch.layout.python, "-I", "-S", "-B", "-c", start, marshal.dumps(plan).hex()]
 
 
 def _plan(launch: Launch) -> dict[str, object]:

@@ -5,12 +5,10 @@ bubblewrap's: an empty tmpfs becomes the root, the old root hangs below it while
 made, and is let go at the end.
 """
 
+from __future__ import annotations
+
 import ctypes
 import os
-import struct
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 _RDONLY, _NOSUID, _NODEV, _NOEXEC, _REMOUNT, _BIND, _REC, _PRIVATE = (
     *(1, 2, 4, 8, 32, 4096, 16384, 1 << 18),
@@ -22,19 +20,22 @@ _DEVICES = ("full", "null", "random", "urandom", "zero")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-@dataclass(frozen=True)
-class MountPlan:
-    """Everything that is visible inside."""
+def build_root(
+    binds: list[tuple[str, str]],
+    links: list[tuple[str, str]],
+    files: list[tuple[int, str]],
+    folders: dict[str, int],
+    sealed: str,
+) -> None:
+    """Make this file system the only one that this process and its children see.
 
-    binds: Sequence[tuple[str, str]]
-    links: Sequence[tuple[str, str]]
-    files: Sequence[tuple[int, str]]  # open file -> inner path
-    folders: Mapping[str, int]  # writable tmpfs -> size in bytes
-    sealed: str  # the tmpfs that holds the files and becomes read-only
-
-
-def build_root(plan: MountPlan) -> None:
-    """Make the file system of the plan the only one that this process and its children see."""
+    Args:
+        binds: host path and inner path of what is shown read-only.
+        links: inner path and target.
+        files: open file and inner path, copied into the sealed folder.
+        folders: writable folders in memory, and their sizes in bytes.
+        sealed: the folder of the files, read-only once they are there.
+    """
     base = "/tmp"  # noqa: S108 - any folder will do: it is covered only inside this mount namespace
     _mount("none", "/", "", _REC | _PRIVATE)
     _mount("tmpfs", base, "tmpfs", _NOSUID | _NODEV, "mode=0755,size=64m")
@@ -43,14 +44,14 @@ def build_root(plan: MountPlan) -> None:
     _pivot(base, f"{base}/old")
     os.chdir("/")
     _mount("tmpfs", "/new", "tmpfs", _NOSUID | _NODEV, "mode=0755,size=1m")
-    for source, target in plan.binds:
+    for source, target in binds:
         _bind("/old" + source, "/new" + target)
-    for path, target in plan.links:
+    for path, target in links:
         os.makedirs(os.path.dirname("/new" + path), exist_ok=True)
         os.symlink(target, "/new" + path)
-    _fill(plan)
+    _fill(files, sealed)
     _devices()
-    for folder, size in plan.folders.items():
+    for folder, size in folders.items():
         os.makedirs("/new" + folder, exist_ok=True)
         _mount("tmpfs", "/new" + folder, "tmpfs", _NOSUID | _NODEV, f"mode=1777,size={size}")
     os.makedirs("/new/proc")
@@ -60,15 +61,15 @@ def build_root(plan: MountPlan) -> None:
     _enter("/new")
 
 
-def _fill(plan: MountPlan) -> None:
-    os.mkdir("/new" + plan.sealed)
-    _mount("tmpfs", "/new" + plan.sealed, "tmpfs", _NOSUID | _NODEV, "mode=0755")
-    for descriptor, path in plan.files:
+def _fill(files: list[tuple[int, str]], sealed: str) -> None:
+    os.mkdir("/new" + sealed)
+    _mount("tmpfs", "/new" + sealed, "tmpfs", _NOSUID | _NODEV, "mode=0755")
+    for descriptor, path in files:
         os.makedirs(os.path.dirname("/new" + path), exist_ok=True)
         with open(descriptor, "rb") as source, open("/new" + path, "xb") as target:
             while chunk := source.read(1 << 20):
                 target.write(chunk)
-    _read_only("/new" + plan.sealed, recursive=False)
+    _read_only("/new" + sealed, recursive=False)
 
 
 def _devices() -> None:
@@ -129,10 +130,10 @@ def _enter(root: str) -> None:
 
 
 def _read_only(path: str, recursive: bool) -> None:
-    attributes = struct.pack("=QQQQ", _RDONLY | _NOSUID, 0, 0, 0)
+    attributes = (ctypes.c_uint64 * 4)(_RDONLY | _NOSUID, 0, 0, 0)
     flags = _AT_RECURSIVE if recursive else 0
     result = _libc.syscall(
-        _SYS_MOUNT_SETATTR, _AT_FDCWD, path.encode(), flags, attributes, len(attributes)
+        _SYS_MOUNT_SETATTR, _AT_FDCWD, path.encode(), flags, attributes, ctypes.sizeof(attributes)
     )
     _check(result, f"make {path} read-only (Linux 5.12 or newer is needed)")
 
@@ -143,7 +144,7 @@ def _pivot(new: str, old: str) -> None:
 
 
 def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
-    data: Any = options.encode() or None
+    data = options.encode() or None
     result = _libc.mount(source.encode(), target.encode(), kind.encode(), flags, data)
     _check(result, f"mount {source} on {target}")
 

@@ -5,10 +5,12 @@ a flaw in one of them is out of reach too. It also closes two ways to memory tha
 counts: `memfd_create` and System V shared memory.
 """
 
+from __future__ import annotations
+
 import ctypes
 import errno
-import platform
-import struct
+import os
+import sys
 
 # name: (x86_64, aarch64). From the kernel's syscall tables; numbers from 424 on are the same.
 DENIED = {
@@ -113,7 +115,10 @@ def build_filter(machine: str) -> bytes:
         (_RETURN, 0, 0, refuse),
         (_RETURN, 0, 0, _ALLOW),
     ]
-    return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
+    return b"".join(
+        code.to_bytes(2, sys.byteorder) + bytes((yes, no)) + value.to_bytes(4, sys.byteorder)
+        for code, yes, no, value in program
+    )
 
 
 def install_filter() -> None:
@@ -123,7 +128,7 @@ def install_filter() -> None:
         UnknownMachine: this processor is not in the table.
         OSError: the kernel refused.
     """
-    code = build_filter(platform.machine())
+    code = build_filter(os.uname().machine)
     program = _Program(len(code) // 8, code)
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0) != 0:
