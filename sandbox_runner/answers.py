@@ -54,7 +54,7 @@ def _number(value: float) -> float:
 
 def _text(value: str) -> str:
     if len(value) > _TEXT:
-        raise NotPlain(f"an answer holds a text of {len(value)} characters, at most {_TEXT} are read")
+        raise NotPlain(f"a text of {len(value)} characters; at most {_TEXT} are read")
     if not value.isascii():
         value.encode("utf-8")  # a lone surrogate has no place in JSON
     return str(value)

@@ -45,7 +45,9 @@ class Limits:
     memory_interval_s: float = 0.05
 
 
-def capture(stdout: int, stderr: int, ended: int, kill: Callable[[], None], limits: Limits) -> Captured:
+def capture(
+    stdout: int, stderr: int, ended: int, kill: Callable[[], None], limits: Limits
+) -> Captured:
     """Read until `ended` (a pidfd) says that everything is dead, killing at the first broken limit.
 
     The streams alone do not say when a job is over: a process can close them and live on, or

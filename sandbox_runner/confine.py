@@ -136,4 +136,3 @@ def _check(result: int, what: str) -> None:
     if result != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"could not {what}: {os.strerror(number)}")
-

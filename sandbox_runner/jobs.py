@@ -2,14 +2,15 @@
 
 The linters only parse and never execute a candidate, yet they run inside as well: a parser can be
 made to crash or to eat all memory, and a candidate's folder could hold a configuration or a
-plugin. They are told to read none.
+plugin. They are told to read none, and to overlook no line that asks for it (`noqa`, `nosec`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from sandbox_runner.port import JOB_FOLDER, OUT_FOLDER, PYTHON, Job
+from sandbox_runner.port import JOB_FOLDER, OUT_FOLDER, PACKAGES_FOLDER, PYTHON, Job
 from sandbox_runner.request import DECISIONS_FILE, REQUEST_FILE, Request, Run
 
 TEST_REPORT = "test_report.json"
@@ -109,6 +110,7 @@ def tool_job(
     files: Mapping[str, bytes],
     targets: Iterable[str],
     *,
+    mypy_cache: Path | None = None,
     timeout_s: float = 300.0,
     memory_mb: int = 1024,
 ) -> Job:
@@ -118,6 +120,7 @@ def tool_job(
         tool: one of `TOOLS`.
         files: the candidate by repository path.
         targets: the paths that are judged.
+        mypy_cache: a folder from `mypy_cache.warm_cache`; only read.
         timeout_s: for the tool.
         memory_mb: for the tool.
 
@@ -132,16 +135,18 @@ def tool_job(
         raise ValueError(f"{tool} needs at least one file to read")
     settings = f"{_SETTINGS}/{_MYPY_CONFIG}"
     commands = {
-        "flake8": ("flake8", "--isolated", "--max-line-length=100", "--jobs=1", *judged),
+        "flake8": ("flake8", "--isolated", "--disable-noqa", "--max-line-length=100", "--jobs=1"),
         "mypy": (
-            *("mypy", "--strict", f"--config-file={JOB_FOLDER}/{settings}", "--output=json"),
-            *("--cache-dir=/tmp/mypy", "--no-error-summary", "--no-color-output", *judged),
+            *("sandbox_runner.type_check", "--strict", f"--config-file={JOB_FOLDER}/{settings}"),
+            *("--output=json", "--no-error-summary", "--no-color-output"),
         ),
-        "bandit": ("bandit", "--quiet", "--format=json", "--exit-zero", *judged),
+        "bandit": ("bandit", "--quiet", "--format=json", "--exit-zero", "--ignore-nosec"),
     }
     return Job(
-        command=(PYTHON, "-m", *commands[tool]),
+        command=(PYTHON, "-m", *commands[tool], *judged),
         files={**files, settings: b"[mypy]\n"} if tool == "mypy" else files,
+        shared={} if mypy_cache is None else {"mypy": mypy_cache},
+        environment={"MYPYPATH": PACKAGES_FOLDER} if tool == "mypy" else {},
         timeout_s=timeout_s,
         memory_mb=memory_mb,
     )

@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sandbox_runner import confine
 from sandbox_runner.layout import Layout, candidate_links
@@ -14,6 +15,7 @@ from sandbox_runner.port import (
     PACKAGES_FOLDER,
     PYTHON,
     RUNNER_UID,
+    SHARED_FOLDER,
     Job,
 )
 
@@ -44,6 +46,18 @@ class Launch:
     memory_counted: bool
 
     @property
+    def binds(self) -> list[tuple[str, str]]:
+        """The layout of every job, and the folders that this one shares with the host."""
+        shared = self.job.shared.items()
+        own = [(str(folder.resolve()), f"{SHARED_FOLDER}/{name}") for name, folder in shared]
+        return [*self.layout.binds, *own]
+
+    @property
+    def links(self) -> list[tuple[str, str]]:
+        """The system's links, and the places of the candidate among our packages."""
+        return [*self.layout.links, *candidate_links()]
+
+    @property
     def writable(self) -> dict[str, int]:
         """The folders that the job can write to, all of them in memory, and their sizes."""
         size = self.job.file_limit_mb * _MEBIBYTE
@@ -66,13 +80,12 @@ def bubblewrap_command(tool: Tool, launch: Launch) -> list[str]:
     else:
         uid = str(RUNNER_UID)
         command += ["--unshare-user", "--disable-userns", "--uid", uid, "--gid", uid]
-    links = (*launch.layout.links, *candidate_links())
     # Folders that bubblewrap makes on the way to a target are closed to all but their owner.
-    for folder in _folders_above(target for _, target in launch.layout.binds):
+    for folder in _folders_above(target for _, target in launch.binds):
         command += ["--perms", "0755", "--dir", folder]
-    for source, target in launch.layout.binds:
+    for source, target in launch.binds:
         command += ["--ro-bind", source, target]
-    for path, target in links:
+    for path, target in launch.links:
         command += ["--symlink", target, path]
     command += ["--perms", "0755", "--tmpfs", JOB_FOLDER]
     for folder in _folders_above(f"{JOB_FOLDER}/{path}" for path in launch.files):
@@ -102,8 +115,8 @@ def util_linux_command(tool: Tool, launch: Launch) -> list[str]:
     if not tool.root:
         command += ["--user", "--map-root-user"]
     mounts = {
-        "binds": list(launch.layout.binds),
-        "links": [*launch.layout.links, *candidate_links()],
+        "binds": launch.binds,
+        "links": launch.links,
         "files": [(number, f"{JOB_FOLDER}/{path}") for path, number in launch.files.items()],
         "folders": launch.writable,
         "sealed": JOB_FOLDER,
@@ -120,16 +133,15 @@ def _folders_above(paths: Iterable[str]) -> list[str]:
     return sorted({str(above) for path in paths for above in Path(path).parents} - {"/"})
 
 
-def _confine(launch: Launch, packages: str, plan: Mapping[str, object]) -> list[str]:
+def _confine(launch: Launch, packages: str, plan: dict[str, Any]) -> list[str]:
     """The first step inside; imported rather than run as a script, so that it is compiled once."""
     start = (
-        f"import sys; sys.path.insert(0, {packages!r}); "
-        f"from {confine.__name__} import main; main()"
+        f"import sys; sys.path.insert(0, {packages!r}); from {confine.__name__} import main; main()"
     )
     return [launch.layout.python, "-I", "-S", "-B", "-c", start, marshal.dumps(plan).hex()]
 
 
-def _plan(launch: Launch) -> dict[str, object]:
+def _plan(launch: Launch) -> dict[str, Any]:
     job = launch.job
     first, *rest = job.command
     return {
@@ -181,7 +193,7 @@ def _environment(job: Job, layout: Layout) -> dict[str, str]:
         "PYTHONNOUSERSITE": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUTF8": "1",
-        # One thread: results do not depend on how a sum was divided, and threads count as processes.
+        # One thread: no result depends on how a sum was divided, and threads count as processes.
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",

@@ -81,4 +81,6 @@ def _own_packages() -> list[tuple[str, str]]:
 
 def candidate_links() -> tuple[tuple[str, str], ...]:
     """Where the candidate's folders stand among our packages: links into the job."""
-    return tuple((f"{PACKAGES_FOLDER}/{name}", f"{JOB_FOLDER}/{name}") for name in CANDIDATE_FOLDERS)
+    return tuple(
+        (f"{PACKAGES_FOLDER}/{name}", f"{JOB_FOLDER}/{name}") for name in CANDIDATE_FOLDERS
+    )

@@ -59,9 +59,7 @@ class NamespaceSandbox:
                 output_limit=job.output_limit,
                 memory_exceeded=None if group else _watch(sandbox.first, job),
             )
-            captured = capture(
-                sandbox.stdout, sandbox.stderr, sandbox.first, sandbox.kill, limits
-            )
+            captured = capture(sandbox.stdout, sandbox.stderr, sandbox.first, sandbox.kill, limits)
             code = sandbox.process.wait()
             collected = collect(sandbox.out, job.collect, job.file_limit_mb * _MEBIBYTE)
             return Outcome(
@@ -188,9 +186,7 @@ def _start(
         stack.callback(os.close, first)
         assert process.stdout is not None  # noqa: S101 - Popen was asked for pipes
         assert process.stderr is not None  # noqa: S101
-        running = _Running(
-            process, process.stdout.fileno(), process.stderr.fileno(), out, first
-        )
+        running = _Running(process, process.stdout.fileno(), process.stderr.fileno(), out, first)
         stack.callback(running.kill)
         yield running
 

@@ -6,7 +6,7 @@ anything and exit with any code; an `Outcome` says what arrived, never that it i
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from pathlib import Path
 from typing import Protocol
 
 # As the first word of a command: the interpreter that the provider offers inside.
@@ -15,9 +15,8 @@ JOB_FOLDER = "/job"
 OUT_FOLDER = "/out"
 # The only place of our own code inside; see `layout.py`.
 PACKAGES_FOLDER = "/packages"
+SHARED_FOLDER = "/shared"
 RUNNER_UID = 10001
-
-_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class SandboxUnavailable(Exception):
@@ -34,14 +33,15 @@ class SandboxUnavailable(Exception):
 class Job:
     """One command for the inside, with everything that it may see and use.
 
-    A job names no host path and no provider, so that the same value can go to a container, to a
+    A job names no provider, so that the same value can go to a container, to a
     namespace, or to a warm process that has imported the libraries and forks for every job.
     """
 
     command: tuple[str, ...]
     files: Mapping[str, bytes]  # path below /job -> bytes; read-only inside
     collect: tuple[str, ...] = ()  # paths below /out that are read back
-    environment: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    shared: Mapping[str, Path] = field(default_factory=dict)  # name below /shared -> host folder
+    environment: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float = 300.0
     memory_mb: int = 1024
     processes: int = 64
@@ -53,7 +53,7 @@ class Job:
         """Refuse what no provider could run; the mistake is the caller's, so it is a ValueError."""
         if not self.command:
             raise ValueError("a job needs a command")
-        for path in (*self.files, *self.collect):
+        for path in (*self.files, *self.collect, *self.shared):
             _require_inner_path(path)
         for path in self.files:
             if any(other != path and other.startswith(path + "/") for other in self.files):
@@ -109,7 +109,9 @@ def open_sandbox(kind: str = "auto") -> Sandbox:
         from sandbox_runner.namespace import open_namespace
 
         return open_namespace("any" if kind in ("auto", "namespace") else kind)
-    raise ValueError(f"no sandbox is called {kind!r}; known: auto, namespace, bubblewrap, util-linux")
+    raise ValueError(
+        f"no sandbox is called {kind!r}; known: auto, namespace, bubblewrap, util-linux"
+    )
 
 
 def _require_inner_path(path: str) -> None:

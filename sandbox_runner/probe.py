@@ -122,12 +122,23 @@ def _files(bait: str) -> list[str]:
     leaks = []
     if os.path.exists(bait):
         leaks.append("the host's temporary files are visible")
-    seen = [path for path in ("/etc/passwd", "/etc/hostname", "/home", "/sys", "/var", "/run")
-            if os.path.exists(path)]
+    seen = [
+        path
+        for path in ("/etc/passwd", "/etc/hostname", "/home", "/sys", "/var", "/run")
+        if os.path.exists(path)
+    ]
     if seen:
         leaks.append(f"the host's files are visible ({', '.join(seen)})")
-    for folder in ("/", "/job", "/packages", "/packages/sandbox_runner", "/usr/lib", "/dev",
-                   os.path.dirname(os.path.realpath(sys.executable)), sys.prefix):
+    for folder in (
+        "/",
+        "/job",
+        "/packages",
+        "/packages/sandbox_runner",
+        "/usr/lib",
+        "/dev",
+        os.path.dirname(os.path.realpath(sys.executable)),
+        sys.prefix,
+    ):
         if os.path.exists(folder) and _writable(folder):
             leaks.append(f"{folder} can be written to")
     return leaks
@@ -158,7 +169,7 @@ def _limits() -> list[str]:
     for name in ("RLIMIT_NPROC", "RLIMIT_FSIZE", "RLIMIT_NOFILE", "RLIMIT_CPU", "RLIMIT_AS"):
         if resource.getrlimit(getattr(resource, name))[1] == resource.RLIM_INFINITY:
             leaks.append(f"{name} is not set")
-    children = []
+    children: list[int] = []
     try:
         while len(children) <= _PROCESSES:
             child = os.fork()
