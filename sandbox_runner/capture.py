@@ -41,7 +41,7 @@ class Limits:
 
     deadline: float  # on time.monotonic()
     output_limit: int
-    memory_exceeded: Callable[[], bool] | None = None
+    memory_exceeded: Callable[[], bool]
     memory_interval_s: float = 0.05
 
 
@@ -83,8 +83,7 @@ def capture(
 def _patience(limits: Limits, reason: str) -> float:
     if reason:
         return 0.1
-    left = max(0.0, limits.deadline - time.monotonic())
-    return left if limits.memory_exceeded is None else min(left, limits.memory_interval_s)
+    return min(max(0.0, limits.deadline - time.monotonic()), limits.memory_interval_s)
 
 
 def _broken(limits: Limits, streams: dict[int, _Stream]) -> str:
@@ -92,9 +91,7 @@ def _broken(limits: Limits, streams: dict[int, _Stream]) -> str:
         return "time"
     if any(stream.seen > FLOOD_FACTOR * limits.output_limit for stream in streams.values()):
         return "flood"
-    if limits.memory_exceeded is not None and limits.memory_exceeded():
-        return "memory"
-    return ""
+    return "memory" if limits.memory_exceeded() else ""
 
 
 def _take(descriptor: int, stream: _Stream, limit: int) -> bool:

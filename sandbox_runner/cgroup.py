@@ -125,6 +125,7 @@ def _limits(membership: Membership, memory_mb: int, processes: int) -> list[tupl
     limits: list[tuple[str, str, bool]] = []
     if "memory" in membership.controllers and membership.unified:
         limits += [("memory.max", memory, True), ("memory.swap.max", "0", False)]
+        limits += [("memory.oom.group", "1", False)]
     elif "memory" in membership.controllers:
         limits += [("memory.limit_in_bytes", memory, True)]
         limits += [("memory.memsw.limit_in_bytes", memory, False)]

@@ -158,7 +158,7 @@ def _plan(launch: Launch) -> dict[str, Any]:
 def _limits(job: Job, memory_counted: bool) -> dict[str, int]:
     memory = job.memory_mb * _MEBIBYTE
     limits = {
-        "RLIMIT_NPROC": job.processes + 2,  # the tool's own process and this one count as well
+        "RLIMIT_NPROC": job.processes + 1,  # the tool's process 1 counts as well
         "RLIMIT_FSIZE": job.file_limit_mb * _MEBIBYTE,
         "RLIMIT_NOFILE": _OPEN_FILES,
         "RLIMIT_CORE": 0,

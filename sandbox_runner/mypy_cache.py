@@ -60,3 +60,6 @@ def _fill(cache: Path) -> None:
         shutil.rmtree(cache, ignore_errors=True)
         words = done.stderr.decode("utf-8", "replace").strip()[-300:]
         raise OSError(f"mypy could not be run ({words or 'no message'}); is it installed?")
+    # Inside the sandbox another user reads it, whatever our umask is.
+    for path in (cache, *cache.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)

@@ -57,15 +57,17 @@ class NamespaceSandbox:
             limits = Limits(
                 deadline=started + job.timeout_s,
                 output_limit=job.output_limit,
-                memory_exceeded=None if group else _watch(sandbox.first, job),
+                memory_exceeded=group.killed_for_memory if group else _watch(sandbox.first, job),
             )
             captured = capture(sandbox.stdout, sandbox.stderr, sandbox.first, sandbox.kill, limits)
             code = sandbox.process.wait()
             collected = collect(sandbox.out, job.collect, job.file_limit_mb * _MEBIBYTE)
+            out_of_memory = _out_of_memory(captured, group)
+            ended_by_us = captured.killed or out_of_memory
             return Outcome(
-                exit_code=None if captured.killed else code if code >= 0 else 128 - code,
+                exit_code=None if ended_by_us else code if code >= 0 else 128 - code,
                 timed_out=captured.timed_out,
-                out_of_memory=_out_of_memory(captured, group),
+                out_of_memory=out_of_memory,
                 stdout=captured.stdout,
                 stderr=captured.stderr,
                 truncated=captured.truncated,
@@ -160,8 +162,8 @@ def _grouped(
 ) -> Iterator[ControlGroup | None]:
     # The job's own files lie in memory too and are no fault of the job.
     given = math.ceil(sum(len(content) for content in job.files.values()) / _MEBIBYTE)
-    # Two more processes: the tool's own outside and inside.
-    group = make(job.memory_mb + given, job.processes + 3)
+    # Two more processes: the tool's own, outside and inside.
+    group = make(job.memory_mb + given, job.processes + 2)
     try:
         yield group
     finally:

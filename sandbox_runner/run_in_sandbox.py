@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _inside(folder: str, path: Path) -> str:
-    """The place in the sandbox, where the layout is the repository's wherever the file comes from."""
+    """The place in the sandbox: the repository's layout, wherever the file comes from."""
     if path.suffix != ".py":
         raise _BadInput(f"{path} is not a Python file")
     return f"{folder}/{path.name}"
@@ -140,15 +140,11 @@ def _tell(verdict: dict[str, Any], outcome: Outcome, options: argparse.Namespace
         return
     if not verdict["passed"]:
         # Printed by the code under test: shown without its control characters.
-        words = outcome.stdout.decode("utf-8", "replace") + outcome.stderr.decode(
-            "utf-8", "replace"
-        )
+        words = (outcome.stdout + outcome.stderr).decode("utf-8", "replace")
         print("".join(c for c in words[-4000:] if c.isprintable() or c == "\n").rstrip())
     total, passed = verdict["summary"].get("total", 0), verdict["summary"].get("passed", 0)
-    print(
-        f"{'passed' if verdict['passed'] else 'FAILED'}: {passed} of {total} tests passed", end=""
-    )
-    print(f"; {verdict['reason']}" if verdict["reason"] else "")
+    word = "passed" if verdict["passed"] else f"FAILED ({verdict['reason']})"
+    print(f"{word}: {passed} of {total} tests passed")
     if report is not None:
         print(f"report: {report}")
 
