@@ -260,7 +260,10 @@ def _check_named_attribute(source: Source, call: ast.Call, name: str) -> None:
             if not call.keywords and source.owner(base) is not None and _is_own_prefix(source, prefix):
                 return
     why = f"{name} with a computed name reaches any attribute"
-    source.refuse(call, name, why, f'write the name out: {name}(x, "name"), or keep the values in a dict')
+    instead = f'write the name out: {name}(x, "name"), or keep the values in a dict'
+    if call.args and source.modules.get(call.args[0]) in ("talib", "talib.abstract"):
+        instead = "write talib.abstract.Function(name)(df), which reaches indicators only"
+    source.refuse(call, name, why, instead)
 
 
 def _is_own_prefix(source: Source, prefix: str) -> bool:

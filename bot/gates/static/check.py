@@ -10,7 +10,7 @@ from bot.gates.static.offence import Offence
 from bot.gates.static.scopes import Scopes
 from bot.gates.static.source import Source
 from bot.gates.static.tree import Tree, read_tree
-from bot.gates.static.vocabulary import FileClass, vocabulary
+from bot.gates.static.vocabulary import FileClass, Vocabulary, vocabulary
 
 OFFENCE_LIMIT = 50
 
@@ -25,16 +25,17 @@ def check_bytes(content: bytes, file_class: FileClass) -> tuple[Offence, ...]:
 
 def check_tree(tree: Tree, file_class: FileClass) -> tuple[Offence, ...]:
     """Check the names in a parsed file; a checker that fails has refused."""
+    words = vocabulary(file_class)
     try:
-        return _check(tree, file_class)
+        return _check(tree, words)
     except Exception as error:
         why = f"the checker could not read this file ({type(error).__name__})"
         instead = "simplify it; if it is plain code, please report it"
         return (Offence(0, 1, "checker", why, instead),)
 
 
-def _check(tree: Tree, file_class: FileClass) -> tuple[Offence, ...]:
-    source = Source(tree, Scopes(tree), vocabulary(file_class))
+def _check(tree: Tree, words: Vocabulary) -> tuple[Offence, ...]:
+    source = Source(tree, Scopes(tree), words)
     source.collect_words()
     check_imports(source)
     trace_origins(source)

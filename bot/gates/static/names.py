@@ -33,10 +33,10 @@ def _trace_name(source: Source, node: ast.Name) -> None:
         source.refused_chains.add(node)
     elif bindings and all(binding.kind == "import" for binding in bindings):
         origins = {binding.origin for binding in bindings}
-        if len(origins) == 1:
-            source.listed[node] = origins.pop()
         if "?" in origins:
             source.refused_chains.add(node)
+        elif len({origin.rsplit(".", 1)[1] for origin in origins}) == 1:
+            source.listed[node] = min(origins)
     elif not bindings:
         source.listed[node] = node.id
 
@@ -147,8 +147,16 @@ def _check_bound(source: Source, node: ast.AST, name: str) -> None:
     if name in source.words.refused_bindings and not isinstance(node, (ast.keyword, ast.arg)):
         why = "test runners look for this name and change what they run"
         source.refuse(node, name, why, "choose another name")
-    if is_dunder(name) and name not in source.words.dunder_names:
+    if is_dunder(name) and name not in source.words.dunder_names and not _is_note(source, node, name):
         _refuse_dunder(source, node, name)
+
+
+def _is_note(source: Source, node: ast.AST, name: str) -> bool:
+    """Tell whether this is a note about the file, as __author__ = "..." is."""
+    parent = source.tree.parent(node)
+    if name in source.words.dunder_names_of_python or not source.scopes.of(node).is_module:
+        return False
+    return isinstance(parent, ast.Assign) and isinstance(parent.value, ast.Constant)
 
 
 def _refuse_dunder(source: Source, node: ast.AST, name: str) -> None:

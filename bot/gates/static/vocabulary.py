@@ -14,7 +14,7 @@ FILE_CLASSES: tuple[FileClass, ...] = get_args(FileClass)
 
 _GENERATED = ("numpy", "pandas", "python", "talib")
 # One module under two addresses.
-_ALIASES = {"pandas.offsets": "pandas.tseries.offsets"}
+_ALIASES = {"pandas.offsets": "pandas.tseries.offsets", "numpy.lib.math": "math"}
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class Vocabulary:
     call_only_builtins: frozenset[str]
     dunder_methods: frozenset[str]
     dunder_names: frozenset[str]
+    dunder_names_of_python: frozenset[str]
     refused_bindings: frozenset[str]
     decorators: frozenset[str]
     bases: frozenset[str]
@@ -102,6 +103,7 @@ def vocabulary(file_class: FileClass) -> Vocabulary:
         call_only_builtins=frozenset(every["call_only_builtins"]) | frozenset(own.get("builtins", ())),
         dunder_methods=frozenset(every["dunder_methods"]),
         dunder_names=frozenset(every["dunder_names"]),
+        dunder_names_of_python=frozenset(every["dunder_names_of_python"]),
         refused_bindings=frozenset(every["refused_bindings"]),
         decorators=frozenset(every["decorators"]) | frozenset(own.get("decorators", ())),
         bases=frozenset(every["bases"]) | frozenset(own.get("bases", ())),
