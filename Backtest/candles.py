@@ -162,6 +162,9 @@ def check_candles(frame: pd.DataFrame) -> None:
         sound &= (v >= 0.0) & (v < np.inf)
     wrong = np.flatnonzero(~sound)
     symbols = frame["symbol"].tolist() if "symbol" in frame.columns else None
+    nameless = [row for row, name in enumerate(symbols or ()) if not isinstance(name, str)]
+    if nameless:
+        raise _at(nameless[0], f"symbol is {(symbols or [])[nameless[0]]!r}, a name is needed")
     late = _first_out_of_order(columns.times, symbols)
     if len(wrong) and (late is None or int(wrong[0]) <= late):
         row = int(wrong[0])

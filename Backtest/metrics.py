@@ -182,13 +182,14 @@ def by_year(
     trades: Sequence[Trade], times: Sequence[int], equity: Sequence[float], capital: float
 ) -> dict[str, dict[str, Any]]:
     """Return, drawdown and trades (by the year of their exit) of every calendar year, UTC."""
-    years = [iso(moment)[:4] for moment in _year_probes(times)]
+    ended: dict[str, list[Trade]] = {}
+    for trade in trades:
+        ended.setdefault(iso(trade.exit_time)[:4], []).append(trade)
     table: dict[str, dict[str, Any]] = {}
     before = capital
-    for year, (first, last) in _year_spans(times, years).items():
+    for year, first, last in _year_spans(times):
         rows = equity[first:last]
-        ended = [trade for trade in trades if iso(trade.exit_time)[:4] == year]
-        figures = trade_figures(ended)
+        figures = trade_figures(ended.get(year, []))
         table[year] = {
             "return": finite(rows[-1] / before - 1.0) if before > 0.0 else None,
             "max_drawdown": max_drawdown(rows, before),
@@ -200,20 +201,11 @@ def by_year(
     return table
 
 
-def _year_probes(times: Sequence[int]) -> list[int]:
-    """One moment of every calendar year in the data."""
+def _year_spans(times: Sequence[int]) -> list[tuple[str, int, int]]:
+    """Every calendar year in the data, its first row and the row after its last."""
     if len(times) == 0:
         return []
     stamps = np.asarray(times, dtype="datetime64[ms]").astype("datetime64[Y]")
-    starts = np.unique(stamps).astype("datetime64[ms]").astype(np.int64)
-    return [int(start) for start in starts]
-
-
-def _year_spans(times: Sequence[int], years: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """First row and the row after the last one, of every year."""
-    starts = [*_year_probes(times)]
-    edges = np.searchsorted(np.asarray(times, dtype=np.int64), starts, side="left")
-    ends = [*edges[1:], len(times)]
-    return {
-        year: (int(first), int(last)) for year, first, last in zip(years, edges, ends, strict=True)
-    }
+    years, firsts = np.unique(stamps, return_index=True)
+    lasts = [*firsts[1:].tolist(), len(times)]
+    return list(zip(years.astype(str).tolist(), firsts.tolist(), lasts, strict=True))

@@ -5,30 +5,15 @@ from dataclasses import asdict
 from typing import Any
 
 from Backtest import metrics
+from Backtest.conventions import FILL_CONVENTIONS, METRIC_CONVENTIONS
 from Backtest.positions import Trade
 from Backtest.settings import SimSettings
 from Backtest.times import iso, timeframe_ms
-
-METRIC_CONVENTIONS = {
-    "statistics": "trades closed before the end of the data; each partial close is a trade; forced"
-    " exits are listed, not counted",
-    "ratios": "from returns between rows of equity_curve.csv, no risk-free rate, sample deviation;"
-    " sortino divides by the root mean square of negative returns over all rows",
-    "annualised": "365 days a year for A/B symbols, else 252; weeks and months by the calendar",
-    "drawdown": "positive fraction below the highest equity so far, the capital included",
-    "exposure": "share of rows at whose close a position was open",
-    "turnover": "value of all fills, entries and exits, over the mean equity",
-    "cost_share": "commission, slippage, spread and ticks over the profit before them",
-    "break_even_cost_bps": "cost of each side, in bps of its value, at which the profit is zero",
-    "buy_and_hold": "the capital in equal parts, bought at each symbol's first open, valued at its"
-    " last close, no costs",
-}
 
 
 def make_report(
     *,
     settings: SimSettings,
-    conventions: Mapping[str, str],
     trades: Sequence[Trade],
     times: Sequence[int],
     equity: Sequence[float],
@@ -39,7 +24,6 @@ def make_report(
 
     Args:
         settings: what the broker charged.
-        conventions: how it filled.
         trades: all of them, forced exits included.
         times: UTC milliseconds of the equity rows.
         equity: equity after each of them.
@@ -81,7 +65,7 @@ def make_report(
         **figures,
         "execution": settings.execution,
         "settings": stated,
-        "conventions": {**conventions, **METRIC_CONVENTIONS},
+        "conventions": {**FILL_CONVENTIONS, **METRIC_CONVENTIONS},
     }
 
 

@@ -1,8 +1,8 @@
 """The simulated broker: takes orders, is stepped bar by bar, and answers with events and trades.
 
-Its conventions, also written into every report (`CONVENTIONS`), are pessimistic where a candle
-leaves room: see `Backtest.fills` for what a bar proves and `Backtest.book` for the order of
-things inside a bar.
+Its conventions are stated in `Backtest.conventions`, and in every report. They are pessimistic
+where a candle leaves room: see `Backtest.fills` for what a bar proves and `Backtest.book` for the
+order of things inside a bar.
 """
 
 from typing import Any
@@ -15,37 +15,7 @@ from Backtest.orders import positive, read_order
 from Backtest.positions import Closing, Position, Trade
 from Backtest.rows import INFINITY, Row, fault_of, read_row
 from Backtest.settings import read_settings, step_digits
-from Backtest.times import iso
-
-CONVENTIONS = {
-    "timing": "an order placed after n bars fills from bar n + 1 on (bars count from 0), a close"
-    " asked for after n bars at the open of bar n; under this_close both fill at the close of the"
-    " decision bar and stops count from the bar after",
-    "stop": "the open if the bar opens beyond it, else its level; slippage and half the spread"
-    " come on top; stops and targets given as distances count from the fill price",
-    "limit": "limits, targets and ROI fill at their price or at a better open, without slippage"
-    " or spread",
-    "ambiguous": "stop and target in one bar: the stop is taken and the trade is marked; the"
-    " profit band shows the best reading beside it",
-    "entered_inside_a_bar": "after a limit fill the bar's far extreme counts as a target only if"
-    " the close proves it; after a stop fill a low beyond the stop counts as stopped, marked"
-    " ambiguous unless the close proves it",
-    "trailing": "follows the best extreme of completed bars since the entry and never loosens;"
-    " activate_at is a fraction of the entry price, before costs",
-    "roi": "the largest key not above the minutes since the entry candle's open, net of both"
-    " commissions",
-    "exit_at_open": "a close that was asked for fills at the open before stops and targets are"
-    " looked at",
-    "costs": "commission is a fraction of the value of each fill; market and stop fills pay"
-    " slippage plus half of the full bid-ask spread",
-    "tick": "levels trigger at their exact price and fills round to the tick against the trader;"
-    " the price of a LIMIT order moves to the tick that is no worse for it",
-    "lot": "a volume that is no multiple of the lot is refused, never rounded by the broker",
-    "cash": "entries need their whole value and commission in cash, shorts as collateral; too"
-    " little cash or a value below min_notional rejects the order, it is never shrunk",
-    "end_of_data": "open positions are shown as forced exits at the last close and kept out of the"
-    " statistics; equity values them at the last close",
-}
+from Backtest.times import LAST_MS, iso
 
 
 class SimBroker:
@@ -196,7 +166,7 @@ class SimBroker:
             and low <= close <= high
             and 0.0 <= volume < INFINITY
             and timestamp > book.time
-            and timestamp >= self._feed.time
+            and self._feed.time <= timestamp <= LAST_MS
         )
         if not sound:
             self._refuse(Row(timestamp, open_, high, low, close, volume, symbol), book)
@@ -210,7 +180,7 @@ class SimBroker:
         self._play(book, timestamp, row, open_, high, low, close)
         self._feed.time = timestamp
         account.mark(timestamp, self._equity())
-        return account.take_fresh()
+        return account.take_fresh() if account.fresh else []
 
     def _play(
         self,
@@ -235,6 +205,8 @@ class SimBroker:
     def _refuse(self, row: Row, book: Book) -> None:
         """Stop the run at a malformed bar."""
         fault = fault_of(row)
+        if fault is None and row.timestamp > LAST_MS:
+            fault = f"its time {row.timestamp} is no timestamp in milliseconds"
         if fault is None:
             last = max(book.time, self._feed.time)
             kind = "repeats" if row.timestamp == last else "is before"
@@ -301,7 +273,6 @@ class SimBroker:
         rejected = sum(event["event"] == "order_rejected" for event in account.events)
         return make_report(
             settings=self.settings,
-            conventions=CONVENTIONS,
             trades=self.get_trades(),
             times=account.times,
             equity=account.equity_rows,

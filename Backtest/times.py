@@ -10,6 +10,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
 MINUTE_MS = 60_000
 DAY_MS = 86_400_000
+LAST_MS = 253_402_300_799_999  # the end of the year 9999, the last that ISO 8601 writes plainly
+FIRST_MS = -62_135_596_800_000
 UNIT_MS = {
     "s": 1_000,
     "m": MINUTE_MS,
@@ -30,7 +32,7 @@ def to_ms(moment: Any) -> int:
         BacktestError: the value is no moment.
     """
     if isinstance(moment, int) and not isinstance(moment, bool):
-        return moment
+        return _in_range(moment)
     if isinstance(moment, str):
         return _from_text(moment)
     if isinstance(moment, datetime):
@@ -43,11 +45,18 @@ def to_ms(moment: Any) -> int:
     return _from_number(moment)
 
 
+def _in_range(moment: int) -> int:
+    """Refuse numbers that are no milliseconds: microseconds would be the year 50,000."""
+    if FIRST_MS <= moment <= LAST_MS:
+        return moment
+    raise BacktestError(f"{moment} is no timestamp in milliseconds", "Divide microseconds by 1000")
+
+
 def _from_text(text: str) -> int:
     """Read ISO 8601, or milliseconds written as digits."""
     stripped = text.strip()
     if re.fullmatch(r"-?[0-9]{9,}", stripped):
-        return int(stripped)
+        return _in_range(int(stripped))
     try:
         return to_ms(datetime.fromisoformat(stripped))
     except ValueError:
@@ -63,9 +72,9 @@ def _from_number(moment: Any) -> int:
     if kind == "M" and moment == moment:
         return int(moment.astype("datetime64[ms]").astype("int64"))
     if kind in "iu" and kind:
-        return int(moment)
+        return _in_range(int(moment))
     if isinstance(moment, float) and moment.is_integer():
-        return int(moment)
+        return _in_range(int(moment))
     raise BacktestError(
         f"{moment!r} is no timestamp",
         "Write ISO 8601 (2024-01-31T08:00:00Z) or milliseconds since 1970",

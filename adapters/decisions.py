@@ -77,8 +77,9 @@ def _both_entries(indicators: Mapping[str, Any]) -> frozenset[int]:
     """Bars at which long and short are wanted at once, where the strategy offers both series."""
     if "enter_long" not in indicators or "enter_short" not in indicators:
         return frozenset()
-    long, short = (np.asarray(indicators[name]) for name in ("enter_long", "enter_short"))
-    return frozenset(np.flatnonzero((long == True) & (short == True)).tolist())  # noqa: E712
+    sides = (indicators["enter_long"], indicators["enter_short"])
+    long, short = (np.asarray(side, dtype=bool) for side in sides)
+    return frozenset(np.flatnonzero(long & short).tolist())
 
 
 @dataclass(frozen=True)

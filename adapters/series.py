@@ -223,6 +223,11 @@ def ma_type(name: str) -> Any:
     return getattr(talib_ma_types, name)
 
 
+def periods(x: Numbers) -> Any:
+    """A series of window lengths for TA-Lib's MAVP, whose own stub calls it one number."""
+    return x
+
+
 def numbers(x: Any) -> Numbers:
     """Whole numbers, such as TA-Lib's candle patterns, as a series of numbers."""
     return np.asarray(x, dtype=np.float64)

@@ -17,8 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from adapters.feeds import setting
 from adapters.simbroker_adapter import SimBrokerAdapter
-from adapters.strategy_loop import setting
 from Backtest.candles import read_candles
 from Backtest.errors import BacktestError
 from Backtest.names import nearest

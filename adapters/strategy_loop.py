@@ -15,16 +15,15 @@ An entry is sized with the account as it is known when it is placed, before bar 
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from adapters.base_adapter import BaseAdapter
-from adapters.decisions import AskedDecisions, Decisions, StrategyShape, read_record, record
+from adapters.decisions import AskedDecisions, StrategyShape, read_record, record
+from adapters.feeds import Feed, by_symbol, moments, series_of, setting
 from adapters.sizing import volume_of
-from Backtest.candles import Candles, check_candles, columns_of, tidy_candles
+from Backtest.candles import columns_of
 from Backtest.errors import BacktestError, OrderError
 from Backtest.times import iso
 
@@ -32,15 +31,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 StrategyMaker = Callable[[dict[str, Any]], StrategyShape]
-
-
-@dataclass(frozen=True)
-class Feed:
-    """One symbol's candles and what is decided on them."""
-
-    symbol: str
-    candles: Candles
-    decisions: Decisions
 
 
 @dataclass(frozen=True)
@@ -53,13 +43,6 @@ class LoopRules:
     exit_profit_only: bool = False
     ignore_roi_if_entry_signal: bool = False
     this_close: bool = False
-
-
-def setting(cfg: Mapping[str, Any], key: str, default: Any = None) -> Any:
-    """Look a setting up; where a parameter has its name, the setting is `contract_<key>`."""
-    prefixed = f"contract_{key}"
-    value = cfg[prefixed] if prefixed in cfg else cfg.get(key, default)
-    return default if value is None else value
 
 
 def replay(
@@ -81,7 +64,7 @@ def replay(
     """
     feeds = [
         Feed(symbol, columns_of(frame), AskedDecisions(strategy_type(own), frame))
-        for symbol, frame, own in _by_symbol(df, cfg)
+        for symbol, frame, own in by_symbol(df, cfg)
     ]
     return run_feeds(adapter, feeds, cfg)
 
@@ -92,7 +75,7 @@ def collect_decisions(
     """Write down what a strategy decides on every bar, by symbol, as JSON-ready data."""
     return {
         symbol: record(AskedDecisions(strategy_type(own), frame), len(frame))
-        for symbol, frame, own in _by_symbol(df, cfg)
+        for symbol, frame, own in by_symbol(df, cfg)
     }
 
 
@@ -105,7 +88,7 @@ def replay_decisions(
         BacktestError: the record does not fit the candles.
     """
     feeds = []
-    for symbol, frame, _ in _by_symbol(df, cfg):
+    for symbol, frame, _ in by_symbol(df, cfg):
         if symbol not in decisions:
             raise BacktestError(f"the decisions have no symbol {symbol!r}", "Record them again")
         recorded = read_record(decisions[symbol], len(frame))
@@ -118,7 +101,7 @@ def run_feeds(
 ) -> dict[str, Any]:
     """Play all candles of all feeds in the order of time, ties in the order of the feeds."""
     loop = _Loop(adapter, _rules(adapter, cfg))
-    for moment in _moments(feeds):
+    for moment in moments(feeds):
         loop.play(moment)
     return adapter.generate_report()
 
@@ -134,48 +117,6 @@ def _rules(adapter: BaseAdapter, cfg: Mapping[str, Any]) -> LoopRules:
         ignore_roi_if_entry_signal=bool(setting(cfg, "ignore_roi_if_entry_signal", False)),
         this_close=execution == "this_close",
     )
-
-
-def _by_symbol(
-    df: pd.DataFrame, cfg: dict[str, Any]
-) -> list[tuple[str, pd.DataFrame, dict[str, Any]]]:
-    """Split candles by symbol, in list order, each with its own settings."""
-    tidy = tidy_candles(df)
-    check_candles(tidy)
-    listed = [str(name) for name in setting(cfg, "symbols", ())]
-    if "symbol" not in tidy.columns:
-        symbol = str(setting(cfg, "symbol", listed[0] if listed else "ASSET"))
-        if len(listed) > 1:
-            raise BacktestError(
-                f"the settings list {len(listed)} symbols, the candles do not say whose they are",
-                "Add a column 'symbol'",
-            )
-        return [(symbol, tidy, cfg)]
-    names = listed or list(dict.fromkeys(tidy["symbol"].tolist()))
-    parts = {str(name): part for name, part in tidy.groupby("symbol", sort=False)}
-    missing = [name for name in names if name not in parts]
-    if missing:
-        raise BacktestError(
-            f"there are no candles of {missing[0]!r}", f"There are: {', '.join(parts)}"
-        )
-    key = "contract_symbol" if "contract_symbol" in cfg else "symbol"
-    return [(name, parts[name].reset_index(drop=True), {**cfg, key: name}) for name in names]
-
-
-def _moments(feeds: Sequence[Feed]) -> Iterator[list[tuple[Feed, int]]]:
-    """The bars that open at the same time, one list a moment."""
-    if len(feeds) == 1:
-        feed = feeds[0]
-        for idx in range(len(feed.candles)):
-            yield [(feed, idx)]
-        return
-
-    def keyed(order: int, feed: Feed) -> Iterator[tuple[int, int, int]]:
-        return ((time, order, idx) for idx, time in enumerate(feed.candles.times))
-
-    merged = heapq.merge(*(keyed(order, feed) for order, feed in enumerate(feeds)))
-    for _, together in groupby(merged, key=lambda bar: bar[0]):
-        yield [(feeds[order], idx) for _, order, idx in together]
 
 
 class _Loop:
@@ -253,7 +194,7 @@ class _Loop:
                 feed.symbol,
             )
             return stepped
-        return self._adapter.step_bar(_series(feed, idx))
+        return self._adapter.step_bar(series_of(feed, idx))
 
     def _settle(self, placed: Mapping[str, str], positions: Sequence[Mapping[str, Any]]) -> None:
         """Withdraw entries that have no place after the bar, and remember the others."""
@@ -299,21 +240,3 @@ class _Loop:
         hold = getattr(self._adapter, "hold_roi", None)
         if hold is not None and request is not None and request["action"] == position["action"]:
             hold(position["position_id"])
-
-
-def _series(feed: Feed, idx: int) -> pd.Series[Any]:
-    """A bar as the Series that BaseAdapter names."""
-    import pandas as pd
-
-    c = feed.candles
-    return pd.Series(
-        {
-            "timestamp": pd.Timestamp(c.times[idx], unit="ms", tz="UTC"),
-            "open": c.open[idx],
-            "high": c.high[idx],
-            "low": c.low[idx],
-            "close": c.close[idx],
-            "volume": c.volume[idx],
-            "symbol": feed.symbol,
-        }
-    )

@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import io
 import json
 import os
 import sys
@@ -28,6 +29,9 @@ class Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and give its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal without UTF-8 shows an escape where it lacks a letter.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = run(given)
         sys.stdout.flush()

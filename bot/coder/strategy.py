@@ -150,6 +150,8 @@ def _price_lines(program: Program, names: Names) -> list[str]:
 
 def _talib_line(step: TalibStep, names: Names) -> str:
     inputs = tuple(expression(node, names.of_node) for node in step.inputs)
+    if step.function.name == "MAVP":
+        inputs = (inputs[0], Group("series.periods(", (inputs[1],)))
     arguments = tuple(
         f"{key}={_talib_argument(step, key, value, names)}" for key, value in step.arguments
     )

@@ -27,13 +27,13 @@ def run(args: argparse.Namespace) -> int:
     from bot.plan import make_plan
 
     loaded = load_contract(args.contract)
-    warmup = None
+    candles = None
     if isinstance(loaded.contract, Contract) and not loaded.contract.prose_rules:
         from bot.contract.program import compile_contract
-        from bot.contract.warmup import warmup as bars_of_warmup
+        from bot.contract.warmup import warmup
 
-        warmup = bars_of_warmup(compile_contract(loaded.contract))
-    plan = make_plan(loaded.contract, args.contract.as_posix(), warmup)
+        candles = warmup(compile_contract(loaded.contract))
+    plan = make_plan(loaded.contract, args.contract.as_posix(), candles)
     text = json.dumps(plan.to_dict(), indent=2, ensure_ascii=False) if args.json else table(plan)
     sys.stdout.write(text + "\n")
     return 0

@@ -129,7 +129,7 @@ def _named(raw: Mapping[str, object]) -> Iterator[Finding]:
 
 def _optimize(raw: Mapping[str, object]) -> Iterator[Finding]:
     parameters = raw.get("parameters") or {}
-    if not raw.get("optimize") or not isinstance(parameters, Mapping):
+    if raw.get("optimize") is None or not isinstance(parameters, Mapping):
         return
     if not any(isinstance(p, Mapping) and p.get("range") for p in parameters.values()):
         yield Finding(

@@ -10,7 +10,6 @@ from pydantic import ValidationError
 
 from bot.contract.coherence import check_coherence
 from bot.contract.explain import explain
-from bot.contract.language import check_language
 from bot.contract.model import AnyContract, Contract, ModuleContract
 from bot.contract.problems import ContractError, Finding, Problem, field_name, printable
 from bot.contract.source import MAX_BYTES, Form, Source, read_source
@@ -81,13 +80,15 @@ def read_file(path: Path) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         raise _unreadable(name, error) from None
-    with open(descriptor, "rb") as file:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise InputError(f"{name} is not a regular file", "Give the path of a contract's file.")
-        try:
+        with open(descriptor, "rb", closefd=False) as file:
             return file.read(MAX_BYTES + 1)
-        except OSError as error:
-            raise _unreadable(name, error) from None
+    except OSError as error:
+        raise _unreadable(name, error) from None
+    finally:
+        os.close(descriptor)
 
 
 def _unreadable(name: str, error: OSError | ValueError) -> InputError:
@@ -112,10 +113,20 @@ def _check(root: dict[str | int, object]) -> tuple[AnyContract | None, list[Find
     except ValidationError as error:
         shape = explain(error, root)
     shape += check_coherence(named)
-    language = [] if model is ModuleContract else check_language(named)
+    language = [] if model is ModuleContract else _check_language(named)
     known = {finding.where for finding in shape}
     findings = shape + [finding for finding in language if finding.where not in known]
     return contract, findings
+
+
+def _check_language(named: dict[str, object]) -> list[Finding]:
+    # Importing TA-Lib costs half a second; a document that says nothing in the language is
+    # answered without it.
+    if not any(named.get(section) for section in ("parameters", "indicators", "rules")):
+        return []
+    from bot.contract.language import check_language
+
+    return check_language(named)
 
 
 def _place(finding: Finding, source: Source, file: str) -> Problem:

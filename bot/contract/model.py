@@ -110,7 +110,7 @@ class Heading(Part):
     )
     task: Id = Field(
         description="Id of this contract within its workflow; the branch is "
-        "ai/generated/<workflow>/<task>.",
+        "`ai/generated/<workflow>/<task>`.",
         examples=["strategy"],
     )
     name: Annotated[str, STRATEGY_NAME] = Field(

@@ -40,7 +40,7 @@ class Problem:
 
     def __str__(self) -> str:
         """Give the problem on one line, as compilers do."""
-        place = f"{printable(self.file)}:{self.line}:{self.column}"
+        place = f"{self.file}:{self.line}:{self.column}"
         parts = [f"{self.field}: {self.message}" if self.field else self.message]
         if self.found:
             parts.append(f"found {self.found}")
@@ -51,7 +51,7 @@ class Problem:
             bare = self.nearest[0] in '-.["' or self.nearest[0].isdigit()
             guess = self.nearest if bare else f'"{self.nearest}"'
             parts.append(f"did you mean {guess}?")
-        return f"{place} {'; '.join(parts)}"
+        return printable(f"{place} {'; '.join(parts)}")
 
     def to_dict(self) -> dict[str, str | int]:
         """Give the problem for programs; every key is always there."""

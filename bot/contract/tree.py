@@ -147,6 +147,8 @@ def walk(node: Node) -> Iterator[Node]:
 
 def is_constant(node: Node) -> bool:
     """Whether a part is the same number at every bar: only literals and parameters in it."""
-    if isinstance(node, Price | Indicator | Truth | Shift | Call):
+    if isinstance(node, Shift) and node.bars > 0:
+        return False  # missing on the first bars
+    if isinstance(node, Price | Indicator | Truth | Call):
         return False
     return all(is_constant(part) for part in node.parts)

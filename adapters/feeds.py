@@ -1,0 +1,92 @@
+"""Turns candles and settings into feeds: each symbol's bars, in the order of time."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from adapters.decisions import Decisions
+from Backtest.candles import Candles, check_candles, tidy_candles
+from Backtest.errors import BacktestError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Feed:
+    """One symbol's candles and what is decided on them."""
+
+    symbol: str
+    candles: Candles
+    decisions: Decisions
+
+
+def setting(cfg: Mapping[str, Any], key: str, default: Any = None) -> Any:
+    """Look a setting up; where a parameter has its name, the setting is `contract_<key>`."""
+    prefixed = f"contract_{key}"
+    value = cfg[prefixed] if prefixed in cfg else cfg.get(key, default)
+    return default if value is None else value
+
+
+def by_symbol(
+    df: pd.DataFrame, cfg: dict[str, Any]
+) -> list[tuple[str, pd.DataFrame, dict[str, Any]]]:
+    """Split candles by symbol, in list order, each with its own settings."""
+    tidy = tidy_candles(df)
+    check_candles(tidy)
+    listed = [str(name) for name in setting(cfg, "symbols", ())]
+    if "symbol" not in tidy.columns:
+        symbol = str(setting(cfg, "symbol", listed[0] if listed else "ASSET"))
+        if len(listed) > 1:
+            raise BacktestError(
+                f"the settings list {len(listed)} symbols, the candles do not say whose they are",
+                "Add a column 'symbol'",
+            )
+        return [(symbol, tidy, cfg)]
+    names = listed or list(dict.fromkeys(tidy["symbol"].tolist()))
+    parts = {str(name): part for name, part in tidy.groupby("symbol", sort=False)}
+    missing = [name for name in names if name not in parts]
+    if missing:
+        raise BacktestError(
+            f"there are no candles of {missing[0]!r}", f"There are: {', '.join(parts)}"
+        )
+    key = "contract_symbol" if "contract_symbol" in cfg else "symbol"
+    return [(name, parts[name].reset_index(drop=True), {**cfg, key: name}) for name in names]
+
+
+def moments(feeds: Sequence[Feed]) -> Iterator[list[tuple[Feed, int]]]:
+    """The bars that open at the same time, one list a moment."""
+    if len(feeds) == 1:
+        feed = feeds[0]
+        for idx in range(len(feed.candles)):
+            yield [(feed, idx)]
+        return
+
+    def keyed(order: int, feed: Feed) -> Iterator[tuple[int, int, int]]:
+        return ((time, order, idx) for idx, time in enumerate(feed.candles.times))
+
+    merged = heapq.merge(*(keyed(order, feed) for order, feed in enumerate(feeds)))
+    for _, together in groupby(merged, key=lambda bar: bar[0]):
+        yield [(feeds[order], idx) for _, order, idx in together]
+
+
+def series_of(feed: Feed, idx: int) -> pd.Series[Any]:
+    """A bar as the Series that BaseAdapter names."""
+    import pandas as pd
+
+    c = feed.candles
+    return pd.Series(
+        {
+            "timestamp": pd.Timestamp(c.times[idx], unit="ms", tz="UTC"),
+            "open": c.open[idx],
+            "high": c.high[idx],
+            "low": c.low[idx],
+            "close": c.close[idx],
+            "volume": c.volume[idx],
+            "symbol": feed.symbol,
+        }
+    )

@@ -1,0 +1,150 @@
+"""Candle files are read in every usual form, and bad rows are named."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from Backtest.candles import check_candles, columns_of, read_candles, tidy_candles
+from Backtest.errors import CandleError
+
+HOUR = 3_600_000
+START = 1_704_067_200_000  # 2024-01-01
+
+
+def frame(rows: int = 4, **changes: Any) -> pd.DataFrame:
+    data: dict[str, Any] = {
+        "timestamp": [START + i * HOUR for i in range(rows)],
+        "open": [100.0 + i for i in range(rows)],
+        "high": [102.0 + i for i in range(rows)],
+        "low": [99.0 + i for i in range(rows)],
+        "close": [101.0 + i for i in range(rows)],
+        "volume": [5.0] * rows,
+    }
+    return pd.DataFrame({**data, **changes})
+
+
+EXPECTED = [START + i * HOUR for i in range(4)]
+
+
+def forms() -> dict[str, pd.DataFrame]:
+    plain = frame()
+    stamps = pd.to_datetime(plain["timestamp"], unit="ms")
+    return {
+        "milliseconds": plain,
+        "upper case": plain.rename(columns=str.title),
+        "naive": plain.assign(timestamp=stamps),
+        "aware": plain.assign(timestamp=stamps.dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")),
+        "text": plain.assign(timestamp=stamps.dt.strftime("%Y-%m-%d %H:%M:%S")),
+        "text with zone": plain.assign(timestamp=stamps.dt.strftime("%Y-%m-%dT%H:%M:%S+00:00")),
+        "date column": plain.assign(date=stamps).drop(columns="timestamp"),
+        "index": plain.drop(columns="timestamp").set_index(pd.DatetimeIndex(stamps)),
+        "named index": plain.rename(columns={"timestamp": "Time"}).set_index("Time"),
+    }
+
+
+@pytest.mark.parametrize("form", forms())
+def test_every_form_of_time_means_the_same(form: str) -> None:
+    tidy = tidy_candles(forms()[form])
+    check_candles(tidy)
+    assert list(tidy.columns) == ["timestamp", "open", "high", "low", "close", "volume"]
+    assert str(tidy["timestamp"].dt.tz) == "UTC"
+    assert columns_of(tidy).times == EXPECTED
+    assert columns_of(tidy).close == [101.0, 102.0, 103.0, 104.0]
+
+
+@pytest.mark.parametrize("kind", ["csv", "feather", "parquet"])
+def test_files_are_read_by_their_kind(kind: str, tmp_path: Path) -> None:
+    if kind != "csv":
+        pytest.importorskip("pyarrow")
+    path = tmp_path / f"candles.{kind}"
+    if kind == "csv":
+        frame().to_csv(path, index=False)
+    elif kind == "feather":
+        frame().to_feather(path)
+    else:
+        frame().to_parquet(path)
+    assert columns_of(read_candles(path)).times == EXPECTED
+
+
+def test_the_original_frame_is_left_alone() -> None:
+    original = frame().rename(columns=str.upper)
+    before = original.copy()
+    tidy_candles(original)
+    pd.testing.assert_frame_equal(original, before)
+
+
+BAD: dict[str, tuple[dict[str, Any], int, str]] = {
+    "missing price": ({"close": [101.0, None, 103.0, 104.0]}, 1, "close is missing"),
+    "negative": ({"low": [99.0, 100.0, -1.0, 102.0]}, 2, "low is -1.0"),
+    "zero": ({"low": [0.0, 100.0, 101.0, 102.0]}, 0, "low is 0.0"),
+    "high below low": ({"high": [102.0, 90.0, 104.0, 105.0]}, 1, "high 90.0 is below low 100.0"),
+    "open outside": ({"open": [100.0, 101.0, 150.0, 103.0]}, 2, "open 150.0 is outside"),
+    "negative volume": ({"volume": [1.0, 1.0, 1.0, -1.0]}, 3, "volume is -1.0"),
+    "unsorted": ({"timestamp": [START, START + 2 * HOUR, START + HOUR, START + 3 * HOUR]}, 2, ""),
+    "doubled": ({"timestamp": [START, START, START + HOUR, START + 2 * HOUR]}, 1, "not after"),
+    "infinite": ({"high": [102.0, float("inf"), 104.0, 105.0]}, 1, "high is infinite"),
+    "no number": ({"open": ["100", "x", "102", "103"]}, 1, "open is 'x'"),
+    "no time": ({"timestamp": ["2024-01-01", "soon", "2024-01-03", "2024-01-04"]}, 1, "'soon'"),
+    "missing time": ({"timestamp": ["2024-01-01", None, "2024-01-03", "2024-01-04"]}, 1, "time"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_row_is_named_by_file_line_and_row(case: str, tmp_path: Path) -> None:
+    changes, row, fault = BAD[case]
+    path = tmp_path / "bad.csv"
+    frame(**changes).to_csv(path, index=False)
+    with pytest.raises(CandleError) as caught:
+        read_candles(path)
+    assert caught.value.row == row
+    assert f"line {row + 2}: row {row} (counting from 0)" in str(caught.value)
+    assert fault in str(caught.value)
+
+
+def test_a_missing_datetime_is_named() -> None:
+    stamps = pd.to_datetime(pd.Series(EXPECTED), unit="ms")
+    stamps[2] = None
+    with pytest.raises(CandleError, match=r"row 2 .* timestamp is missing"):
+        check_candles(tidy_candles(frame(timestamp=stamps)))
+
+
+def test_times_rise_within_each_symbol() -> None:
+    both = pd.concat([frame().assign(symbol="A"), frame().assign(symbol="B")])
+    check_candles(tidy_candles(both))
+    doubled = pd.concat([both, frame(1).assign(symbol="A")])
+    with pytest.raises(CandleError, match="row 8"):
+        check_candles(tidy_candles(doubled))
+    with pytest.raises(CandleError, match=r"row 0 .*a name is needed"):
+        check_candles(tidy_candles(frame(symbol=[None, "A", "A", "A"])))
+
+
+def test_microseconds_are_not_taken_for_milliseconds() -> None:
+    with pytest.raises(CandleError, match="no timestamp in milliseconds"):
+        tidy_candles(frame(timestamp=[moment * 1000 for moment in EXPECTED]))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "fault"),
+    [
+        ("gone.csv", None, "is not there"),
+        ("candles.xlsx", "", "no candle file"),
+        ("empty.csv", "", "cannot read"),
+        ("headers.csv", "timestamp,open,high,low,close,volume\n", "no candles"),
+        ("short.csv", "timestamp,open,high,low,close\n1,1,1,1,1\n", "no column 'volume'"),
+        ("timeless.csv", "open,high,low,close,volume\n1,1,1,1,1\n", "no timestamp"),
+        ("twice.csv", "date,Open,open,high,low,close,volume\n1,1,1,1,1,1,1\n", "there twice"),
+        ("binary.feather", "nonsense", "cannot read"),
+    ],
+)
+def test_an_unusable_file_is_explained(
+    name: str, text: str | None, fault: str, tmp_path: Path
+) -> None:
+    if name.endswith("feather"):
+        pytest.importorskip("pyarrow")
+    path = tmp_path / name
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    with pytest.raises(CandleError, match=fault):
+        read_candles(path)

@@ -1,0 +1,440 @@
+"""Loading a contract: all problems at once, in plain words, with their places."""
+
+import copy
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.contract.load import load_contract, parse_contract
+from bot.contract.model import Contract, ModuleContract, Trailing
+from bot.contract.problems import ContractError, Problem
+from bot.contract.source import Form
+from bot.errors import InputError
+
+GOOD: dict[str, Any] = {
+    "version": "1.0",
+    "workflow": "oversold-dip",
+    "task": "strategy",
+    "kind": "strategy",
+    "name": "OversoldDip",
+    "market": {"symbols": ["BTC/USDT"], "timeframe": "1h"},
+    "data": {"source": "csv", "path": "data/btc.csv"},
+    "parameters": {"oversold": {"default": 30, "range": [15, 40]}},
+    "indicators": {"rsi": {"function": "RSI", "timeperiod": 14}},
+    "rules": {"enter_long": "rsi < oversold"},
+    "risk": {"stop_loss": 0.02},
+}
+MODULE: dict[str, Any] = {
+    "version": "1.0",
+    "workflow": "oversold-dip",
+    "task": "store",
+    "kind": "module",
+    "name": "CandleStore",
+    "files": [{"path": "Backtest/codes/candle_store.py", "signatures": ["def load(path: str)"]}],
+}
+
+
+def changed(changes: dict[str, Any], base: dict[str, Any] = GOOD) -> dict[str, Any]:
+    """Set values by dotted key; None removes the key."""
+    document = copy.deepcopy(base)
+    for dotted, value in changes.items():
+        *parents, last = dotted.split(".")
+        part = document
+        for key in parents:
+            part = part.setdefault(key, {})
+        if value is None:
+            part.pop(last, None)
+        else:
+            part[last] = value
+    return document
+
+
+def parse(document: object, form: Form = "json") -> Contract | ModuleContract:
+    text = json.dumps(document) if form == "json" else yaml.safe_dump(document)
+    return parse_contract(text.encode(), form, Path(f"x.{form}")).contract
+
+
+def problems(document: object) -> list[Problem]:
+    try:
+        parse(document)
+    except ContractError as error:
+        return list(error.problems)
+    return []
+
+
+def problems_of(text: str) -> list[Problem]:
+    with pytest.raises(ContractError) as caught:
+        parse_contract(text.encode(), "yaml", Path("contracts/x.yaml"))
+    return list(caught.value.problems)
+
+
+TEN_MISTAKES = """\
+version: 1.0
+workflow: Oversold Dip
+task: strategy
+kind: strategy
+name: oversold_dip
+market: {symbols: [BTC/USDT], timeframe: 60m}
+data: {source: csv, path: ../btc.csv}
+indicators:
+  rsi: {function: RSI, timeperid: 14}
+rules:
+  enter_long: rsi < oversold
+risk:
+  stop_loss: 2
+  take_proft: 0.04
+costs: {commission: "0.1%"}
+"""
+
+
+def test_ten_different_mistakes_are_all_reported_with_place_and_advice() -> None:
+    found = problems_of(TEN_MISTAKES)
+    by_field = {problem.field: problem for problem in found}
+    assert {(p.line, p.field) for p in found} >= {
+        (1, "version"),
+        (2, "workflow"),
+        (5, "name"),
+        (6, "market.timeframe"),
+        (7, "data.path"),
+        (9, "indicators.rsi.timeperid"),
+        (11, "rules.enter_long"),
+        (13, "risk.stop_loss"),
+        (14, "risk.take_proft"),
+        (15, "costs.commission"),
+    }
+    assert len(found) == 10
+    assert by_field["version"].message == (
+        'the version is text; write version: "1.0" with the quotes'
+    )
+    assert by_field["workflow"].nearest == "oversold-dip"
+    assert by_field["name"].nearest == "OversoldDip"
+    assert by_field["market.timeframe"].nearest == "1h"
+    assert by_field["indicators.rsi.timeperid"].nearest == "timeperiod"
+    assert by_field["risk.stop_loss"].nearest == "0.02"
+    assert by_field["risk.take_proft"].nearest == "take_profit"
+    assert by_field["costs.commission"].nearest == "0.001"
+    assert [p.line for p in found] == sorted(p.line for p in found)
+
+
+def test_a_mistake_in_a_rule_is_placed_at_its_word() -> None:
+    text = TEN_MISTAKES.replace("rsi < oversold", "close < oversold")
+    rule = next(p for p in problems_of(text) if p.field == "rules.enter_long")
+    assert (rule.line, rule.column) == (11, 23)
+
+
+def test_a_problem_reads_as_one_line() -> None:
+    lines = [str(problem) for problem in problems_of(TEN_MISTAKES)]
+    assert (
+        "contracts/x.yaml:13:14 risk.stop_loss: out of bounds; found 2; allowed: a number above 0 "
+        "and below 1 (a fraction: 0.02 is 2 %) or a parameter's name; did you mean 0.02?"
+    ) in lines
+
+
+def test_a_flaw_of_the_file_and_mistakes_of_the_contract_come_together() -> None:
+    text = TEN_MISTAKES.replace("task: strategy", "task: &t strategy\ntask: again")
+    messages = [problem.message for problem in problems_of(text)]
+    assert "anchors (&t) are not allowed" in messages
+    assert 'duplicate key "task"; it was given on line 3' in messages
+    assert len(messages) == 12
+
+
+def test_defaults_are_those_of_the_design() -> None:
+    contract = parse(GOOD)
+    assert isinstance(contract, Contract)
+    assert contract.targets == ("adapter", "freqtrade")
+    assert (contract.capital, contract.seed, contract.execution) == (10000, 7, "next_open")
+    assert (contract.costs.commission, contract.costs.slippage) == (0.001, 0.0005)
+    assert contract.risk.size.equity == 0.1
+    assert contract.risk.max_positions == 1
+    assert contract.market.type == "spot"
+    assert contract.coder == "auto"
+    assert contract.file_stem == "oversold_dip"
+    assert contract.branch == "ai/generated/oversold-dip/strategy"
+
+
+def test_short_forms_become_long_ones() -> None:
+    contract = parse(changed({"risk.trailing_stop": 0.03, "risk.roi": {"60": 0.02, "0": 0.04}}))
+    assert isinstance(contract, Contract)
+    assert contract.risk.trailing_stop == Trailing(distance=0.03)
+    assert contract.risk.roi == {0: 0.04, 60: 0.02}
+    assert list(contract.risk.roi) == [0, 60]
+
+
+@pytest.mark.parametrize("form", ["yaml", "json"])
+def test_roi_minutes_may_be_numbers_or_text(form: Form) -> None:
+    contract = parse(changed({"risk.roi": {0: 0.04, 60: 0.02}}), form)
+    assert isinstance(contract, Contract)
+    assert contract.risk.roi == {0: 0.04, 60: 0.02}
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "words"),
+    [
+        ({"version": 1}, "version", "with the quotes"),
+        ({"version": "2.0"}, "version", "unknown version"),
+        ({"workflow": "../../etc"}, "workflow", "not the right form"),
+        ({"workflow": "a-"}, "workflow", "not the right form"),
+        ({"workflow": "a\n"}, "workflow", "not the right form"),
+        ({"workflow": "\u043eversold"}, "workflow", "CYRILLIC SMALL LETTER O"),
+        ({"workflow": "x" * 64}, "workflow", "not the right form"),
+        ({"task": "\uff41"}, "task", "FULLWIDTH LATIN SMALL LETTER A"),
+        ({"kind": "strateg"}, "kind", 'did you mean "strategy"'),
+        ({"name": "Os"}, "name", "hide the Python module os"),
+        ({"name": "Pandas"}, "name", "hide the Python module pandas"),
+        ({"name": "Talib"}, "name", "hide the Python module talib"),
+        ({"name": "Adapters"}, "name", "hide the Python module adapters"),
+        ({"name": "None"}, "name", "word of Python"),
+        ({"name": "Class"}, "name", "hide the Python module class"),
+        ({"name": "IStrategy"}, "name", "class that strategies use"),
+        ({"name": "over dip"}, "name", 'did you mean "OverDip"'),
+        ({"market.symbols": "BTC/USDT"}, "market.symbols", "did you mean [BTC/USDT]"),
+        ({"market.symbols": []}, "market.symbols", "empty"),
+        ({"market.symbols": ["btc/usdt"]}, "market.symbols[0]", 'did you mean "BTC/USDT"'),
+        ({"market.symbols": ["../BTC"]}, "market.symbols[0]", "not a symbol"),
+        ({"market.symbols": ["A/B", "A_B"]}, "market.symbols", "one symbol"),
+        ({"market.symbols": ["A/B", "C/D"]}, "data.path", "{symbol}"),
+        ({"market.timeframe": "2m"}, "market.timeframe", "unknown timeframe"),
+        ({"market.timeframe": 60}, "market.timeframe", "did you mean 1h"),
+        ({"market.type": "future"}, "market.type", 'did you mean "futures"'),
+        ({"market.lot": 0}, "market.lot", "above 0"),
+        ({"data.path": "/etc/passwd"}, "data.path", "absolute"),
+        ({"data.path": "a/../../b.csv"}, "data.path", "leaves its folder"),
+        ({"data.path": "a\\b.csv"}, "data.path", "backslash"),
+        ({"data.path": "C:/b.csv"}, "data.path", "absolute"),
+        ({"data.path": "~/b.csv"}, "data.path", "absolute"),
+        ({"data.path": "a//b.csv"}, "data.path", "empty part"),
+        ({"data.path": "a\nb.csv"}, "data.path", "control characters"),
+        ({"data.path": ".git/config"}, "data.path", "Git's own folder"),
+        ({"data.path": "{home}.csv"}, "data.path", "only placeholder"),
+        ({"data.path": "a.feather"}, "data.path", "no csv file"),
+        ({"data.path": None}, "data", "needs a path"),
+        ({"data": {"source": "ccxt"}}, "data", "needs an exchange"),
+        ({"data.exchange": "binance"}, "data.exchange", "no use"),
+        ({"data.start": "2024-02-30"}, "data.start", "no such day"),
+        ({"data.start": "2024-02-02", "data.end": "2024-02-01"}, "data.end", "not after start"),
+        ({"parameters.oversold.default": 50}, "parameters.oversold.default", "15 to 40"),
+        ({"parameters.oversold.range": [40, 15]}, "parameters.oversold.range", "[15, 40]"),
+        ({"parameters.oversold.range": [1]}, "parameters.oversold.range", "two numbers"),
+        ({"parameters.oversold.default": True}, "parameters.oversold.default", "found true"),
+        ({"parameters.oversold": 30}, "parameters.oversold", "a mapping"),
+        ({"indicators.x": {}}, "indicators.x", "a function of TA-Lib, or an expression"),
+        ({"indicators.rsi.timeperiod": "14"}, "indicators.rsi.timeperiod", "did you mean 14"),
+        ({"indicators.x": {"expression": "rsi", "of": 1}}, "indicators.x.of", "unknown key"),
+        ({"rules.enter_long": None}, "rules", "no rule to enter"),
+        ({"rules.enter_long": True}, "rules.enter_long", 'did you mean "always"'),
+        ({"rules.enter_long": " "}, "rules.enter_long", "empty"),
+        ({"rules.enter_long": {"prose": ""}}, "rules.enter_long.prose", "empty"),
+        ({"rules.enter_long": {"pose": "x"}}, "rules.enter_long.pose", 'mean "prose"'),
+        ({"rules.enter_lng": "rsi < 3"}, "rules.enter_lng", 'did you mean "enter_long"'),
+        ({"rules": None}, "rules", "required"),
+        ({"risk.stop_loss": None}, "risk.stop_loss", "stop_loss: 0.02"),
+        ({"risk.stop_loss": -0.02}, "risk.stop_loss", "did you mean 0.02"),
+        ({"risk.stop_loss": 1}, "risk.stop_loss", "did you mean 0.01"),
+        ({"risk.stop_loss": "0.02"}, "risk.stop_loss", "without quotes"),
+        ({"risk.stop_loss": "2%"}, "risk.stop_loss", "did you mean 0.02"),
+        ({"risk.stop_loss": False}, "risk.stop_loss", "found false"),
+        ({"risk.stop_loss": {"atr": 0}}, "risk.stop_loss.atr", "above 0"),
+        ({"risk.stop_loss": {"atr": 1, "timeperiod": 1.5}}, "risk.stop_loss.timeperiod", "whole"),
+        ({"risk.trailing_stop": 3}, "risk.trailing_stop", "did you mean 0.03"),
+        (
+            {"risk.trailing_stop": {"distance": 0.1, "only_after_activation": True}},
+            "risk.trailing_stop.only_after_activation",
+            "needs activate_at",
+        ),
+        (
+            {"risk.trailing_stop": {"distance": 0.1, "activate_at": 0.1}},
+            "risk.trailing_stop.activate_at",
+            "above distance",
+        ),
+        ({"risk.roi": {"x": 0.1}}, "risk.roi.x", "minutes"),
+        ({"risk.roi": {"-1": 0.1}}, "risk.roi.-1", "minutes"),
+        ({"risk.roi": {"00": 0.1}}, "risk.roi.00", "minutes"),
+        ({"risk.roi": {}}, "risk.roi", "empty"),
+        ({"risk.size": {"risk": 0.5}}, "risk.size.risk", "at most 0.1"),
+        ({"risk.size": {"equity": 10}}, "risk.size.equity", "did you mean 0.1"),
+        ({"risk.size": {"equity": 0.1, "units": 1}}, "risk.size", "exactly one"),
+        ({"risk.size": {}}, "risk.size", "exactly one"),
+        ({"risk.max_positions": 0}, "risk.max_positions", "from 1"),
+        ({"risk.max_positions": True}, "risk.max_positions", "found true"),
+        ({"risk.exit_profit_only": "yes"}, "risk.exit_profit_only", 'did you mean "true"'),
+        ({"costs": {"commission": 1}}, "costs.commission", "did you mean 0.01"),
+        ({"execution": "this_close"}, "execution", "targets: [adapter]"),
+        ({"capital": 0}, "capital", "above 0"),
+        ({"seed": 7.0}, "seed", "did you mean 7"),
+        ({"seed": -1}, "seed", "from 0"),
+        ({"acceptance": {"max_drawdown": 30}}, "acceptance.max_drawdown", "did you mean 0.3"),
+        ({"acceptance": {"min_win_rate": 1.5}}, "acceptance.min_win_rate", "at most 1"),
+        ({"acceptance": {"min_trades": 1.5}}, "acceptance.min_trades", "whole number"),
+        ({"targets": ["adapter", "adapter"]}, "targets", "twice"),
+        ({"targets": ["adaptor"]}, "targets[0]", 'did you mean "adapter"'),
+        ({"targets": []}, "targets", "empty"),
+        ({"optimize": {"metric": "sharp"}}, "optimize.metric", 'did you mean "sharpe"'),
+        (
+            {"optimize": {}, "parameters.oversold.range": None},
+            "optimize",
+            "no parameter has a range",
+        ),
+        ({"coder": "robot"}, "coder", "template, agent, cli, auto"),
+        ({"coder": "template", "rules.enter_long": {"prose": "x"}}, "rules.enter_long", "model"),
+        ({"after": ["strategy"]}, "after[0]", "after itself"),
+        ({"after": ["a", "a"]}, "after[1]", "twice"),
+        ({"files": []}, "files", "kind: module"),
+        ({"nmae": 1}, "nmae", 'did you mean "name"'),
+        ({"n\u0430me": 1}, "n\u0430me", "CYRILLIC SMALL LETTER A"),
+        ({"description": 5}, "description", 'did you mean "5"'),
+        (
+            {"parameters.oversold": {"default": 2}, "risk.stop_loss": "oversold"},
+            "parameters.oversold.default",
+            "risk.stop_loss",
+        ),
+    ],
+)
+def test_a_mistake_is_told_in_plain_words(changes: dict[str, Any], field: str, words: str) -> None:
+    found = problems(changed(changes))
+    matching = [str(problem) for problem in found if problem.field == field]
+    assert len(matching) == 1, [str(problem) for problem in found]
+    assert words in matching[0]
+
+
+def test_levels_above_one_are_allowed_for_targets() -> None:
+    assert not problems(changed({"risk.take_profit": 1.5, "risk.roi": {"0": 10, "60": -1}}))
+
+
+def test_this_close_is_allowed_for_the_adapter_alone() -> None:
+    assert not problems(changed({"execution": "this_close", "targets": ["adapter"]}))
+
+
+def test_a_path_with_a_symbol_serves_several_symbols() -> None:
+    symbols = ["BTC/USDT", "ETH/USDT:USDT", "AAPL", "BRK.B", "kPEPE/USDC"]
+    assert not problems(changed({"market.symbols": symbols, "data.path": "data/{symbol}.csv"}))
+
+
+def test_a_union_gives_one_problem_for_each_place() -> None:
+    for value in ("2%", 2, [1], True):
+        assert len(problems(changed({"risk.stop_loss": value}))) == 1, value
+
+
+def test_a_module_contract_is_loaded() -> None:
+    contract = parse(MODULE)
+    assert isinstance(contract, ModuleContract)
+    assert contract.files[0].signatures == ("def load(path: str)",)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"files": []}, "files"),
+        ({"files": None}, "files"),
+        ({"files": [{"path": "../x.py"}]}, "files[0].path"),
+        ({"files": [{"path": ".github/workflows/x.yml"}]}, "files[0].path"),
+        ({"files": [{"path": "a.py"}, {"path": "A.py"}]}, "files"),
+        ({"files": [{"path": "a.py", "signatures": ["import os"]}]}, "files[0].signatures[0]"),
+        ({"files": [{"path": "a.py", "signatures": ["("]}]}, "files[0].signatures[0]"),
+        ({"files": [{"path": "a.py", "signatures": ["(" * 400]}]}, "files[0].signatures[0]"),
+        ({"coder": "template"}, "coder"),
+        ({"market": {}}, "market"),
+    ],
+)
+def test_a_module_contract_is_checked(changes: dict[str, Any], field: str) -> None:
+    assert [problem.field for problem in problems(changed(changes, MODULE))] == [field]
+
+
+def test_a_model_made_by_hand_is_checked_across_its_parts() -> None:
+    with pytest.raises(ValueError, match="this_close cannot be had"):
+        Contract.model_validate(changed({"execution": "this_close"}))
+
+
+def test_the_strategy_of_a_module_is_refused_with_a_reason() -> None:
+    loaded = parse_contract(json.dumps(MODULE).encode(), "json", Path("x.json"))
+    with pytest.raises(InputError, match="asks for a module"):
+        _ = loaded.strategy
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    folder = tmp_path / "folder.yaml"
+    folder.mkdir()
+    pipe = tmp_path / "pipe.yaml"
+    os.mkfifo(pipe)
+    device = tmp_path / "zero.json"
+    device.symlink_to("/dev/zero")
+    for path in (folder, pipe, device):
+        with pytest.raises(InputError, match="not a regular file"):
+            load_contract(path)
+    for path in (tmp_path / "missing.yaml", Path("a\0b.yaml"), tmp_path / ("x" * 300 + ".yaml")):
+        with pytest.raises(InputError, match=r"no file|cannot read"):
+            load_contract(path)
+    with pytest.raises(InputError, match="not a contract's file name"):
+        load_contract(tmp_path / "x.txt")
+
+
+FORMS: tuple[Form, ...] = ("json", "yaml")
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+dotted = st.sampled_from(
+    [
+        *GOOD,
+        *(f"{key}.{inner}" for key in GOOD if isinstance(GOOD[key], dict) for inner in GOOD[key]),
+    ]
+)
+extra = st.sampled_from(
+    [
+        "risk.take_profit",
+        "risk.trailing_stop",
+        "risk.roi",
+        "risk.size",
+        "costs",
+        "acceptance",
+        "optimize",
+        "targets",
+        "after",
+        "files",
+        "rules.exit_long",
+        "data.start",
+        "market.lot",
+    ]
+)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.dictionaries(dotted | extra, json_values, max_size=3))
+def test_any_value_anywhere_gives_a_contract_or_our_own_error(changes: dict[str, Any]) -> None:
+    document = copy.deepcopy(GOOD)
+    for key, value in changes.items():
+        *parents, last = key.split(".")
+        part: Any = document
+        for parent in parents:
+            part = part.setdefault(parent, {}) if isinstance(part, dict) else {}
+        if isinstance(part, dict):
+            part[last] = value
+    for form in FORMS:
+        text = json.dumps(document) if form == "json" else yaml.safe_dump(document)
+        check_answer(text.encode(), form)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.binary(max_size=200), st.integers(0, 600), st.sampled_from(["yaml", "json"]))
+def test_any_bytes_give_our_own_error(noise: bytes, index: int, form: Form) -> None:
+    text = yaml.safe_dump(GOOD) if form == "yaml" else json.dumps(GOOD)
+    check_answer(noise, form)
+    check_answer(text.encode()[:index] + noise + text.encode()[index:], form)
+
+
+def check_answer(data: bytes, form: Form) -> None:
+    found: tuple[Problem, ...] | None = None
+    try:
+        parse_contract(data, form, Path("x"))
+    except ContractError as error:
+        found = error.problems
+    assert found is None or found
+    assert all(problem.line >= 1 and problem.column >= 1 for problem in found or ())
