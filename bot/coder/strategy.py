@@ -237,7 +237,10 @@ def exits(program: Program) -> tuple[str, str]:
     answer = """
         return {"position_id": position["position_id"], "reason": rule}"""
     if not rules:
-        return "No exit rule: the stop and the targets alone close a position.", " " * 8 + "return None"
+        return (
+            "No exit rule: the stop and the targets alone close a position.",
+            " " * 8 + "return None",
+        )
     doc = "Whether the exit rule of the position's side holds at this bar."
     if len(rules) == 2:
         body = """
@@ -302,7 +305,7 @@ def _level_lines(name: str, field: str, cfg: Mapping[str, str]) -> list[str]:
     if field in cfg:
         return [f"{name} = close * {cfg[field]}"]
     distance = f'float(indicators["{field}.atr"].iloc[idx])'
-    return [f'{name} = {cfg[f"{field}.atr"]} * {distance}']
+    return [f"{name} = {cfg[f'{field}.atr']} * {distance}"]
 
 
 def _level(name: str, field: str, cfg: Mapping[str, str]) -> str:
@@ -318,6 +321,8 @@ def _trail(trailing: Trailing, cfg: Mapping[str, str]) -> str:
 
 
 def _roi(cfg: Mapping[str, str]) -> str:
-    steps = {int(place.removeprefix("roi.")): text for place, text in cfg.items() if "roi." in place}
+    steps = {
+        int(place.removeprefix("roi.")): text for place, text in cfg.items() if "roi." in place
+    }
     lines = [f"        {minutes}: {text}," for minutes, text in sorted(steps.items())]
     return "\n".join(["{", *lines, "    }"])

@@ -68,21 +68,25 @@ def strategy_text(contract: Contract, program: Program, contract_path: str) -> s
     entries_doc, entries = strategy.entries(program)
     exits_doc, exits = strategy.exits(program)
     body = strategy.preparation(program)
-    return _environment().get_template("adapter_strategy.py.j2").render(
-        version=__version__,
-        contract_path=contract_path,
-        digest=contract_digest(contract),
-        name=contract.name,
-        description=strategy.described(contract.description),
-        default_cfg=strategy.default_cfg(settings),
-        preparation=body,
-        uses_numpy="np." in body,
-        uses_talib="talib." in body,
-        entries_doc=entries_doc,
-        entries=entries,
-        exits_doc=exits_doc,
-        exits=exits,
-        order=strategy.order(contract, program, settings),
+    return (
+        _environment()
+        .get_template("adapter_strategy.py.j2")
+        .render(
+            version=__version__,
+            contract_path=contract_path,
+            digest=contract_digest(contract),
+            name=contract.name,
+            description=strategy.described(contract.description),
+            default_cfg=strategy.default_cfg(settings),
+            preparation=body,
+            uses_numpy="np." in body,
+            uses_talib="talib." in body,
+            entries_doc=entries_doc,
+            entries=entries,
+            exits_doc=exits_doc,
+            exits=exits,
+            order=strategy.order(contract, program, settings),
+        )
     )
 
 

@@ -45,6 +45,8 @@ _PARTS: dict[Where, type[BaseModel]] = {
     ("optimize", "walk_forward"): WalkForward,
     ("files", "*"): ModuleFile,
 }
+# What pydantic adds to its paths: the form of a union that was tried, and that a key is meant.
+_FORMS = ("<plain>", "<mapping>", "<function>", "<expression>", "[key]")
 _SHAPES = {
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
@@ -89,7 +91,8 @@ def _fit(loc: Where, root: object) -> tuple[Where, object]:
     where: Where = ()
     value = root
     for key in loc:
-        if isinstance(key, str) and (key.startswith("<") or key == "[key]"):
+        written = isinstance(value, dict) and key in value
+        if key in _FORMS and not written:
             continue
         if isinstance(value, dict):
             where = (*where, key)
@@ -162,4 +165,4 @@ def flow(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, str) and (value[:1].isdigit() and value.replace(".", "").isdigit()):
         return f'"{value}"'
-    return str(value)
+    return f"{value:g}" if isinstance(value, float) and value >= 1000 else str(value)

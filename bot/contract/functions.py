@@ -109,10 +109,20 @@ _ALL = (
         "count(close > open, 5) >= 4",
     ),
     Function(
-        "ema", (_X, _N), "number", "TA-Lib's exponential moving average of x", "close > ema(hl2, 21)"
+        "ema",
+        (_X, _N),
+        "number",
+        "TA-Lib's exponential moving average of x",
+        "close > ema(hl2, 21)",
     ),
     Function("sqrt", (_X,), "number", "square root; missing below 0", "sqrt(volume) > 30"),
-    Function("exp", (_X,), "number", "e to the power x; missing where too large", "exp(change(log(close), 5)) > 1.02"),
+    Function(
+        "exp",
+        (_X,),
+        "number",
+        "e to the power x; missing where too large",
+        "exp(change(log(close), 5)) > 1.02",
+    ),
     Function("log", (_X,), "number", "natural logarithm; missing at 0 and below", "log(close) > 9"),
     Function(
         "power",
@@ -122,9 +132,7 @@ _ALL = (
         "power(change(close, 1), 2) > 100",
     ),
     Function("hour", (), "number", "hour of the candle's open, UTC, 0 to 23", "hour() >= 8"),
-    Function(
-        "weekday", (), "number", "day of the candle's open, UTC, Monday = 0", "weekday() < 5"
-    ),
+    Function("weekday", (), "number", "day of the candle's open, UTC, Monday = 0", "weekday() < 5"),
 )
 
 FUNCTIONS: dict[str, Function] = {function.name: function for function in _ALL}

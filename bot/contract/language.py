@@ -75,7 +75,9 @@ class Program:
     prose: Mapping[str, str]
     atr_periods: Mapping[str, Value]
 
-    def value(self, value: Value, parameters: Mapping[str, int | float] | None = None) -> int | float:
+    def value(
+        self, value: Value, parameters: Mapping[str, int | float] | None = None
+    ) -> int | float:
         """The number behind an argument that may name a parameter."""
         if isinstance(value, Parameter):
             return (parameters or self.parameters)[value.name]
@@ -146,9 +148,7 @@ class _LanguageReader:
         elif section == "indicators" and name in self.parameters:
             message, allowed = "a parameter has this name already", "another name"
         if message:
-            self.findings.append(
-                Finding((section, name), message, name[:80], allowed, on_key=True)
-            )
+            self.findings.append(Finding((section, name), message, name[:80], allowed, on_key=True))
         return not message
 
     # Parameters
@@ -183,7 +183,9 @@ class _LanguageReader:
 
     def dependency_order(self, section: Mapping[str, object]) -> list[str]:
         """The indicators' names so that each comes after those it reads; cycles are found here."""
-        reads = {name: [n for n in _names_in(body) if n in section] for name, body in section.items()}
+        reads = {
+            name: [n for n in _names_in(body) if n in section] for name, body in section.items()
+        }
         done: list[str] = []
         in_cycle: set[str] = set()
         for start in section:
@@ -202,7 +204,9 @@ class _LanguageReader:
                     circle = open_names[open_names.index(below) :]
                     if not in_cycle & set(circle):
                         text = " -> ".join([*circle, below])
-                        self.find(("indicators", below), "indicators read each other in a circle", text)
+                        self.find(
+                            ("indicators", below), "indicators read each other in a circle", text
+                        )
                     in_cycle |= set(circle)
                 elif below not in done:
                     stack.append((below, iter(reads[below])))
@@ -306,9 +310,7 @@ class _LanguageReader:
                     given[key] = number
         return tuple((key, given[key]) for key in known if key in given)
 
-    def read_argument(
-        self, where: Path, argument: catalog.Argument, value: object
-    ) -> Value | None:
+    def read_argument(self, where: Path, argument: catalog.Argument, value: object) -> Value | None:
         """One argument: a number of the declared type, a moving average's name, or a parameter."""
         if isinstance(value, str):
             if argument.kind == "matype" and value in catalog.MA_TYPES:
@@ -326,7 +328,9 @@ class _LanguageReader:
             self.find(where, message, value[:80], allowed, nearest_name(value, names))
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):
-            self.find(where, f"`{argument.name}` wants a number or a parameter's name", repr(value)[:60])
+            self.find(
+                where, f"`{argument.name}` wants a number or a parameter's name", repr(value)[:60]
+            )
             return None
         if argument.kind == "real":
             return float(value)
@@ -354,7 +358,9 @@ class _LanguageReader:
                 self.find(path, message, _shown(wanted), "leave `input` out")
                 return ()
             if len(names) != function.free:
-                allowed = "one series" if function.free == 1 else f"a list of {function.free} series"
+                allowed = (
+                    "one series" if function.free == 1 else f"a list of {function.free} series"
+                )
                 self.find(path, f"{function.name} takes {allowed}", _shown(wanted), allowed)
                 return ()
             for place, name in enumerate(names):
@@ -378,7 +384,9 @@ class _LanguageReader:
             return None
         known = [*PRICES, *self.outputs]
         if not re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)?", name, re.ASCII):
-            allowed = "a price, an indicator's name or name.output; expressions get a name of their own"
+            allowed = (
+                "a price, an indicator's name or name.output; expressions get a name of their own"
+            )
             self.find(where, "`input` names a series", name[:80], allowed)
             return None
         node = self.parse(name, where, "number")
@@ -425,7 +433,9 @@ class _LanguageReader:
         trailing = risk.get("trailing_stop")
         if isinstance(trailing, Mapping):
             self.risk_number(("trailing_stop", "distance"), trailing.get("distance"), 1.0)
-            self.risk_number(("trailing_stop", "activate_at"), trailing.get("activate_at"), math.inf)
+            self.risk_number(
+                ("trailing_stop", "activate_at"), trailing.get("activate_at"), math.inf
+            )
         else:
             self.risk_number(("trailing_stop",), trailing, 1.0)
         for group in ("roi", "size"):

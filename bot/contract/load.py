@@ -8,7 +8,6 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from bot.contract.language import check_language
 from bot.contract.coherence import check_coherence
 from bot.contract.explain import explain
 from bot.contract.model import AnyContract, Contract, ModuleContract
@@ -81,13 +80,15 @@ def read_file(path: Path) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         raise _unreadable(name, error) from None
-    with open(descriptor, "rb") as file:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise InputError(f"{name} is not a regular file", "Give the path of a contract's file.")
-        try:
+        with open(descriptor, "rb", closefd=False) as file:
             return file.read(MAX_BYTES + 1)
-        except OSError as error:
-            raise _unreadable(name, error) from None
+    except OSError as error:
+        raise _unreadable(name, error) from None
+    finally:
+        os.close(descriptor)
 
 
 def _unreadable(name: str, error: OSError | ValueError) -> InputError:
@@ -112,6 +113,9 @@ def _check(root: dict[str | int, object]) -> tuple[AnyContract | None, list[Find
     except ValidationError as error:
         shape = explain(error, root)
     shape += check_coherence(named)
+    # TA-Lib and numpy take a while to import; a file that gives no document does without them.
+    from bot.contract.language import check_language
+
     language = [] if model is ModuleContract else check_language(named)
     known = {finding.where for finding in shape}
     findings = shape + [finding for finding in language if finding.where not in known]

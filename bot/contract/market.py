@@ -1,66 +1,101 @@
-"""Symbols, timeframes and times as traders write them."""
+"""What is traded, and where its candles come from."""
 
-import re
-from datetime import UTC, datetime
+from typing import Annotated, Literal
 
-from bot.contract.fields import Checked, wrong
-from bot.contract.problems import nearest, odd_characters
+from pydantic import AfterValidator, Field, model_validator
 
-TIMEFRAMES = ("1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h",
-              "1d", "3d", "1w", "1M")  # fmt: skip
-_MEANT = {"60m": "1h", "60": "1h", "1": "1m", "5": "5m", "15": "15m", "30": "30m", "120m": "2h",
-          "240m": "4h", "240": "4h", "24h": "1d", "day": "1d", "daily": "1d", "1day": "1d",
-          "hour": "1h", "hourly": "1h", "1hour": "1h", "week": "1w", "weekly": "1w", "7d": "1w",
-          "minute": "1m", "1min": "1m", "5min": "5m", "15min": "15m", "month": "1M",
-          "monthly": "1M", "1mo": "1M", "30d": "1M"}  # fmt: skip
-_PART = r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
-_SYMBOL = rf"(?=.{{1,40}}$){_PART}(?:/{_PART}(?::{_PART})?)?"
-_SYMBOL_WORDS = "BTC/USDT, BTC/USDT:USDT or AAPL"
-_TIME = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|\+00:00)?)?", re.ASCII)
+from bot.contract.fields import amount, choice, pattern, wrong
+from bot.contract.parts import Part
+from bot.contract.paths import INNER_PATH, suffix
+from bot.contract.symbols import SYMBOL, TIME, TIMEFRAME, file_symbol, moment
 
 
-def file_symbol(symbol: str) -> str:
-    """Write a symbol as part of a file's name: BTC/USDT becomes BTC_USDT."""
-    return re.sub(r"[/:]", "_", symbol)
+def _unlike_files(symbols: tuple[str, ...]) -> tuple[str, ...]:
+    files: dict[str, str] = {}
+    for symbol in symbols:
+        other = files.setdefault(file_symbol(symbol).casefold(), symbol)
+        if other is not symbol:
+            raise wrong(f"{symbol} and {other} are one symbol", allowed="each symbol once")
+    if not symbols:
+        raise wrong("the list is empty", allowed="at least one symbol, as [BTC/USDT]")
+    return symbols
 
 
-def check_symbol(value: object) -> str:
-    """Take a symbol as exchanges write it."""
-    if not isinstance(value, str):
-        raise wrong("expected a symbol", value, allowed=_SYMBOL_WORDS)
-    if not re.fullmatch(_SYMBOL, value, re.ASCII):
-        message = f"not a symbol{odd_characters(value)}"
-        raise wrong(message, value, allowed=_SYMBOL_WORDS)
-    if value.islower():
-        raise wrong("symbols are in capital letters", value, near=value.upper())
-    return value
+class Market(Part):
+    """What is traded."""
+
+    symbols: Annotated[
+        tuple[Annotated[str, SYMBOL], ...], AfterValidator(_unlike_files), Field(min_length=0)
+    ] = Field(
+        description="The symbols, as the exchange writes them. Rules run for each; cash is shared.",
+        examples=[["BTC/USDT"]],
+        json_schema_extra={"minItems": 1},
+    )
+    timeframe: Annotated[str, TIMEFRAME] = Field(
+        description="Length of one candle.", examples=["1h"]
+    )
+    type: Annotated[Literal["spot", "futures"], choice("spot", "futures")] = Field(
+        default="spot", description="Kind of market. Short rules need futures.", examples=["spot"]
+    )
+    lot: Annotated[float, amount(above=0)] | None = Field(
+        default=None,
+        description="Smallest step of volume; sizes are rounded down to it.",
+        examples=[0.001],
+    )
+    tick: Annotated[float, amount(above=0)] | None = Field(
+        default=None, description="Smallest step of price.", examples=[0.01]
+    )
+    min_notional: Annotated[float, amount(above=0)] | None = Field(
+        default=None, description="Smallest value of an order, volume times price.", examples=[10]
+    )
 
 
-def check_timeframe(value: object) -> str:
-    """Take the length of a candle."""
-    if isinstance(value, str) and value in TIMEFRAMES:
-        return value
-    near = _MEANT.get(str(value).casefold()[:20], "") or nearest(value, TIMEFRAMES[:-1])
-    raise wrong("unknown timeframe", value, allowed=" ".join(TIMEFRAMES), near=near)
+class Data(Part):
+    """Where the candles come from."""
 
+    source: Annotated[
+        Literal["csv", "feather", "freqtrade", "ccxt"],
+        choice("csv", "feather", "freqtrade", "ccxt"),
+    ] = Field(
+        description="csv and feather read a file, freqtrade its data folder, ccxt an exchange.",
+        examples=["csv"],
+    )
+    path: Annotated[str, INNER_PATH] | None = Field(
+        default=None,
+        description="The file, or Freqtrade's data folder, relative to the repository. Several "
+        "symbols need {symbol} in it, which becomes BTC_USDT for BTC/USDT.",
+        examples=["tests/fixtures/sample_btc.csv"],
+    )
+    exchange: Annotated[str, pattern(r"[a-z][a-z0-9]{1,31}", "an exchange's id in ccxt")] | None = (
+        Field(
+            default=None,
+            description="Exchange by its ccxt id; for the sources freqtrade and ccxt.",
+            examples=["binance"],
+        )
+    )
+    start: Annotated[str, TIME] | None = Field(
+        default=None, description="First candle that counts, in UTC.", examples=["2024-01-01"]
+    )
+    end: Annotated[str, TIME] | None = Field(
+        default=None,
+        description="Candles from here on do not count, in UTC.",
+        examples=["2024-07-01"],
+    )
 
-def check_time(value: object) -> str:
-    """Take a day or a moment in UTC, and keep it as it is written."""
-    what = "2024-01-31 or 2024-01-31T12:00:00Z, in UTC"
-    if not isinstance(value, str) or not _TIME.fullmatch(value):
-        raise wrong("not a time", value, allowed=what)
-    try:
-        moment(value)
-    except ValueError:
-        raise wrong("no such day or time", value, allowed=what) from None
-    return value
-
-
-def moment(value: str) -> datetime:
-    """Turn a checked time into a moment in UTC."""
-    return datetime.fromisoformat(value).replace(tzinfo=UTC)
-
-
-SYMBOL = Checked(check_symbol, {"type": "string", "pattern": f"^{_SYMBOL}$"})
-TIMEFRAME = Checked(check_timeframe, {"type": "string", "enum": list(TIMEFRAMES)})
-TIME = Checked(check_time, {"type": "string", "pattern": f"^{_TIME.pattern}$"})
+    @model_validator(mode="after")
+    def _keys_fit_the_source(self) -> "Data":
+        is_file = self.source in ("csv", "feather")
+        if is_file and self.path is None:
+            raise wrong(f"source {self.source} needs a path", allowed="path: data/candles.csv")
+        if not is_file and self.exchange is None:
+            raise wrong(f"source {self.source} needs an exchange", allowed="exchange: binance")
+        if is_file and self.exchange is not None:
+            raise wrong(f"exchange has no use with source {self.source}", at="exchange")
+        if self.source == "ccxt" and self.path is not None:
+            raise wrong("path has no use with source ccxt", at="path")
+        other = {"csv": (".feather", ".parquet", ".json"), "feather": (".csv", ".json", ".parquet")}
+        if self.path and suffix(self.path) in other.get(self.source, ()):
+            raise wrong(f"this is no {self.source} file", self.path, at="path")
+        if self.start and self.end and moment(self.start) >= moment(self.end):
+            raise wrong("end is not after start", self.end, at="end")
+        return self

@@ -47,7 +47,7 @@ class Problem:
         if self.allowed:
             parts.append(f"allowed: {self.allowed}")
         if self.nearest:
-            # Numbers, lists and text that brings its own quotes are shown as they are to be written.
+            # Numbers, lists and quoted text are shown as they are to be written.
             bare = self.nearest[0] in '-.["' or self.nearest[0].isdigit()
             guess = self.nearest if bare else f'"{self.nearest}"'
             parts.append(f"did you mean {guess}?")

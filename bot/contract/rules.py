@@ -508,7 +508,9 @@ class _Reader:
                 "0 or more",
             )
         elif bars > MAX_WINDOW:
-            self.note(node.col_offset, "x[k] looks too far back", str(bars), f"at most {MAX_WINDOW}")
+            self.note(
+                node.col_offset, "x[k] looks too far back", str(bars), f"at most {MAX_WINDOW}"
+            )
         part = self.translate(node.value)
         if not literal or not 0 <= bars <= MAX_WINDOW:
             raise _Refused
@@ -571,7 +573,9 @@ class _Reader:
         if not isinstance(node.func, ast.Name):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
             advice = "x[1] is x one bar ago" if name == "shift" else ", ".join(FUNCTIONS)
-            raise self.refuse(node, "only functions of the rule language can be called", name, advice)
+            raise self.refuse(
+                node, "only functions of the rule language can be called", name, advice
+            )
         name = node.func.id
         function = FUNCTIONS.get(name)
         if function is None:

@@ -1,0 +1,107 @@
+"""Command line to one command's module, with the only place that catches every error."""
+
+import argparse
+import importlib
+import json
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from typing import NoReturn
+
+from bot import __version__
+from bot.errors import InputError, StratwrightError
+
+# One module each in bot/commands. They import what is heavy inside run(), so --help stays quick.
+COMMANDS = ("plan", "generate")
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints take the same way as every other error."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing."""
+        raise InputError(message, f"Run {self.prog} --help.")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and give its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = run(given)
+        sys.stdout.flush()
+    except StratwrightError as error:
+        code = tell(error, as_json="--json" in given)
+    except KeyboardInterrupt:
+        code = 130
+    except BrokenPipeError:
+        # Whoever read the output has gone; keep the interpreter from complaining on its way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 141
+    except Exception:
+        code = confess(as_json="--json" in given)
+    return code
+
+
+def run(arguments: list[str]) -> int:
+    """Parse the arguments and call the command."""
+    args = build_parser().parse_args(arguments)
+    code: int = args.run(args)
+    return code
+
+
+def build_parser() -> Parser:
+    """Describe all commands."""
+    parser = Parser(
+        prog="stratwright",
+        description="Turn contracts into trading strategies, prove them and propose them.",
+        epilog="Exit codes: 0 done, 1 refused by a gate, 2 bad input, 3 a bug, 4 the world failed, "
+        "5 safety stop.",
+    )
+    parser.add_argument("--version", action="version", version=f"stratwright {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        module = importlib.import_module(f"bot.commands.{name}")
+        command = commands.add_parser(name, help=module.HELP, description=module.HELP)
+        module.add_arguments(command)
+        command.set_defaults(run=module.run)
+    return parser
+
+
+def tell(error: StratwrightError, *, as_json: bool) -> int:
+    """Tell the user what happened and what to do."""
+    if as_json:
+        problems = [problem.to_dict() for problem in getattr(error, "problems", ())]
+        answer = {"error": error.message, "hint": error.hint, "problems": problems}
+        sys.stdout.write(json.dumps(answer) + "\n")
+    else:
+        hint = f"{error.hint}\n" if error.hint else ""
+        sys.stderr.write(f"{error.message}\n{hint}")
+    return error.exit_code
+
+
+def confess(*, as_json: bool) -> int:
+    """Say that this is our mistake, and where the traceback is."""
+    if os.environ.get("STRATWRIGHT_DEBUG") == "1":
+        traceback.print_exc()
+        place = "The traceback is above."
+    else:
+        place = _keep_traceback()
+    return tell(
+        StratwrightError("this is a bug in stratwright, not in your input", place), as_json=as_json
+    )
+
+
+def _keep_traceback() -> str:
+    try:
+        descriptor, path = tempfile.mkstemp(prefix="stratwright-bug-", suffix=".txt")
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(traceback.format_exc())
+    except OSError:
+        return "Set STRATWRIGHT_DEBUG=1 to see the traceback."
+    return f"Please report it with the traceback in {path}."
+
+
+if __name__ == "__main__":
+    sys.exit(main())

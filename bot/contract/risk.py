@@ -1,0 +1,183 @@
+"""What a trade may lose, what it aims at, how large it is and what it costs."""
+
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    GetJsonSchemaHandler,
+    Tag,
+    model_validator,
+)
+from pydantic_core import CoreSchema
+
+from bot.contract.fields import Checked, amount, check_minutes, whole, wrong
+from bot.contract.parts import Flag, Fraction, Gain, NumberOrName, Part, plain_or_mapping
+
+
+class AtrLevel(Part):
+    """A distance in multiples of the average true range at the decision bar."""
+
+    atr: Annotated[NumberOrName, amount(above=0, most=100, nameable=True)] = Field(
+        description="Multiple of the average true range.", examples=[2.0]
+    )
+    timeperiod: Annotated[int | str, whole(1, 100_000, nameable=True)] = Field(
+        default=14, description="Period of TA-Lib's ATR.", examples=[14]
+    )
+
+
+StopLevel = Annotated[
+    Annotated[Fraction, Tag("<plain>")] | Annotated[AtrLevel, Tag("<mapping>")],
+    Discriminator(plain_or_mapping),
+]
+
+
+TargetLevel = Annotated[
+    Annotated[Gain, Tag("<plain>")] | Annotated[AtrLevel, Tag("<mapping>")],
+    Discriminator(plain_or_mapping),
+]
+
+
+Level = NumberOrName | AtrLevel
+
+
+class Trailing(Part):
+    """A stop that follows the best price since entry and never loosens."""
+
+    distance: Fraction = Field(
+        description="Distance from the best price, as a fraction of it.", examples=[0.01]
+    )
+    activate_at: Gain | None = Field(
+        default=None,
+        description="Profit from which the distance holds; before it, stop_loss's distance does.",
+        examples=[0.058],
+    )
+    only_after_activation: Flag = Field(
+        default=False, description="Do not trail at all before activate_at.", examples=[True]
+    )
+
+    @model_validator(mode="after")
+    def _activation_is_given(self) -> "Trailing":
+        if self.only_after_activation and self.activate_at is None:
+            raise wrong(
+                "only_after_activation needs activate_at",
+                at="only_after_activation",
+                allowed="activate_at: 0.05",
+            )
+        return self
+
+
+class _ShortForm:
+    """Publish that a plain number stands for the mapping."""
+
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        number = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
+        return {"anyOf": [number, {"type": "string"}, handler(core)]}
+
+
+def _long_form(value: object) -> object:
+    return value if isinstance(value, dict | Trailing) else {"distance": value}
+
+
+class Size(Part):
+    """How much is bought; exactly one of the three."""
+
+    equity: (
+        Annotated[NumberOrName, amount(above=0, most=1, fraction=True, nameable=True)] | None
+    ) = Field(default=None, description="Fraction of equity to put in.", examples=[0.1])
+    units: Annotated[NumberOrName, amount(above=0, nameable=True)] | None = Field(
+        default=None, description="A fixed volume.", examples=[1.0]
+    )
+    risk: (
+        Annotated[NumberOrName, amount(above=0, most=0.1, fraction=True, nameable=True)] | None
+    ) = Field(
+        default=None,
+        description="Fraction of equity lost if the stop is hit; at most 0.10.",
+        examples=[0.01],
+    )
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> "Size":
+        given = [name for name in ("equity", "units", "risk") if getattr(self, name) is not None]
+        if len(given) != 1:
+            found = f"{' and '.join(given)} are given" if given else "no size is given"
+            raise wrong(f"{found}; exactly one is needed", allowed="equity, units or risk")
+        return self
+
+
+def _by_minutes(table: dict[int, NumberOrName]) -> dict[int, NumberOrName]:
+    if not table:
+        raise wrong(
+            "the table is empty; remove it or give it a line", allowed="{0: 0.04, 60: 0.02}"
+        )
+    return dict(sorted(table.items()))
+
+
+Minutes = Annotated[
+    int, Checked(check_minutes, {"type": "string", "pattern": "^(0|[1-9][0-9]{0,7})$"})
+]
+
+
+Profit = Annotated[NumberOrName, amount(least=-1, fraction=True, nameable=True)]
+
+
+class Risk(Part):
+    """What a trade may lose, what it aims at and how large it is. All levels are fractions."""
+
+    stop_loss: StopLevel = Field(
+        description="Loss that ends the trade: a fraction of the entry price, or multiples of the "
+        "average true range as {atr: 2.0, timeperiod: 14}.",
+        examples=[0.02, {"atr": 2.0, "timeperiod": 14}],
+    )
+    take_profit: TargetLevel | None = Field(
+        default=None,
+        description="Gain that ends the trade, in the same forms; may pass 1.",
+        examples=[0.04],
+    )
+    trailing_stop: Annotated[Trailing, BeforeValidator(_long_form), _ShortForm()] | None = Field(
+        default=None,
+        description="A stop that follows the price: a distance, or a mapping.",
+        examples=[0.03, {"distance": 0.01, "activate_at": 0.058, "only_after_activation": True}],
+    )
+    roi: Annotated[dict[Minutes, Profit], AfterValidator(_by_minutes)] | None = Field(
+        default=None,
+        description="Minutes in the trade to the net profit that ends it, as in Freqtrade.",
+        examples=[{0: 0.04, 60: 0.02, 240: 0}],
+    )
+    exit_profit_only: Flag = Field(
+        default=False,
+        description="Ignore the exit rule while the trade is not in profit after fees.",
+        examples=[False],
+    )
+    ignore_roi_if_entry_signal: Flag = Field(
+        default=False,
+        description="Do not take the roi profit while the entry rule is still true.",
+        examples=[False],
+    )
+    size: Size = Field(
+        default=Size(equity=0.1), description="Size of a position.", examples=[{"equity": 0.1}]
+    )
+    max_positions: Annotated[int, whole(1, 1000)] = Field(
+        default=1,
+        description="Positions open at once over all symbols, one for each symbol.",
+        examples=[1],
+    )
+
+
+Cost = Annotated[float, amount(least=0, most=0.1, fraction=True)]
+
+
+class Costs(Part):
+    """What trading costs, as fractions of the value, on each side."""
+
+    commission: Cost = Field(default=0.001, description="Fee of each fill.", examples=[0.001])
+    slippage: Cost = Field(
+        default=0.0005, description="How much worse than the price a fill is.", examples=[0.0005]
+    )
+    spread: Cost = Field(
+        default=0.0, description="Distance of bid and ask; half of it on each side.", examples=[0.0]
+    )
