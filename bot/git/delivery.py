@@ -1,5 +1,6 @@
 """A written candidate to refs: first at the remote, then here, and never over somebody's work."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from bot.git.remote import Remote, StaleView
 from bot.identity import TaskName
 
 _VIEWS = 3
+_PAUSE_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ class Sides:
             try:
                 return self._send(task, tag, target, view), view
             except StaleView:
+                time.sleep(_PAUSE_S)
                 view = self.look(task)
         return self._send(task, tag, target, view), view
 

@@ -117,7 +117,7 @@ class Remote:
             if answer.code == 0:
                 return answer
             text = f"{answer.err}\n{answer.out.decode('utf-8', 'replace')}"
-            if attempt == _ATTEMPTS or not _AWAY.search(text):
+            if attempt == _ATTEMPTS or _STALE.search(text) or not _AWAY.search(text):
                 break
             time.sleep(pause)
             pause *= 2
@@ -129,6 +129,9 @@ class Remote:
         if _NO_SPACE.search(text):
             side = where if "remote:" in text or "unpack" in text else "this machine"
             return WorldError(f"the disk of {side} is full", "Free some space and run again.")
+        if _STALE.search(text):
+            message = f"{where} has changed meanwhile: {reason}"
+            return StaleView(message, "Run again: it looks at what is there now.")
         if _NO_ENTRY.search(text):
             hint = (
                 "Set up a credential helper, an SSH agent or a token, and try: git push --dry-run"
@@ -140,9 +143,6 @@ class Remote:
         if _AWAY.search(text):
             message = f"{where} did not answer in {_ATTEMPTS} attempts: {reason}"
             return WorldError(message, "Check the network and run again; nothing is lost.")
-        if _STALE.search(text):
-            message = f"{where} has changed meanwhile: {reason}"
-            return StaleView(message, "Run again: it looks at what is there now.")
         if _NOT_ALLOWED.search(text):
             message = f"{where} does not take the push: {reason}"
             return WorldError(message, "Ask for write permission to it; nothing was changed there.")

@@ -46,7 +46,9 @@ def random_number(rng: random.Random, depth: int) -> str:
     if kind == 3:
         return f"({random_number(rng, below)})[{rng.randrange(4)}]"
     if kind == 4:
-        return f"{rng.choice(['abs', 'sqrt', 'exp', 'log', 'previous'])}({random_number(rng, below)})"
+        return (
+            f"{rng.choice(['abs', 'sqrt', 'exp', 'log', 'previous'])}({random_number(rng, below)})"
+        )
     if kind == 5:
         return f"bars_since({random_condition(rng, below)})"
     if kind == 6:
@@ -73,7 +75,9 @@ def random_condition(rng: random.Random, depth: int) -> str:
         name = rng.choice(["crossed_above", "crossed_below"])
         return f"{name}({random_number(rng, below)}, {random_number(rng, below)})"
     if kind == 6:
-        return f"{rng.choice(['rising', 'falling'])}({random_number(rng, below)}, {rng.choice('123')})"
+        return (
+            f"{rng.choice(['rising', 'falling'])}({random_number(rng, below)}, {rng.choice('123')})"
+        )
     return f"({random_condition(rng, below)})[{rng.randrange(3)}]"
 
 
@@ -85,12 +89,18 @@ def random_candles(rng: random.Random, bars: int) -> list[Candle]:
     start = datetime(2024, 2, 27, 5, tzinfo=UTC)
     for bar in range(bars):
         before = close
-        close = max(10 * tick, round((close + rng.choice([-2, -1, 0, 0, 1, 2]) * tick) / tick) * tick)
+        close = max(
+            10 * tick, round((close + rng.choice([-2, -1, 0, 0, 1, 2]) * tick) / tick) * tick
+        )
         high = max(before, close) + rng.choice([0, 1, 2]) * tick
         low = max(tick, min(before, close) - rng.choice([0, 1, 2]) * tick)
         volume = float(rng.choice([0, 1, 5, 5, 7, 120]))
         candles.append(
-            Candle(start + timedelta(hours=bar), *(round(p, 2) for p in (before, high, low, close)), volume)
+            Candle(
+                start + timedelta(hours=bar),
+                *(round(p, 2) for p in (before, high, low, close)),
+                volume,
+            )
         )
     return candles
 
