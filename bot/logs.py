@@ -4,6 +4,7 @@ import contextlib
 import contextvars
 import json
 import logging
+import math
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -98,8 +99,10 @@ class JsonFormatter(logging.Formatter):
             }
         if isinstance(value, list | tuple | set | frozenset) and depth < 8:
             return [self._clean(item, depth + 1) for item in value]
-        if value is None or isinstance(value, bool | int | float):
+        if value is None or isinstance(value, bool | int):
             return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else str(value)
         return redact(str(value), self._secrets)
 
 
@@ -109,11 +112,16 @@ class _LineHandler(logging.Handler):
     def __init__(self, path: Path) -> None:
         super().__init__()
         self._path = path
+        self._told = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Append a record; a log that cannot be written does not stop the work."""
+        """Append a record; a log that cannot be written is told once and does not stop the work."""
         try:
             line = self.format(record).encode("ascii")
             append_line(self._path, line, keep=FILES_KEPT, limit=FILE_LIMIT)
-        except (WorldError, ValueError, TypeError):
+        except WorldError as error:
+            if not self._told:
+                sys.stderr.write(f"log: {error.message}\n")
+            self._told = True
+        except (ValueError, TypeError):
             self.handleError(record)

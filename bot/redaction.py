@@ -10,7 +10,7 @@ _SECRET_NAME = re.compile(
     r"|access_?key|credentials?|authorization|auth)(?:$|[_\-.])",
     re.IGNORECASE,
 )
-_SECRET_NAMES_OF_CODERS = frozenset({"approval_token"})  # a label, and part of every approval
+_NO_SECRETS = frozenset({"approval_token"})  # a label, and part of every approval
 _PATTERNS = (
     # Whole keys of known make: GitHub, Anthropic and OpenAI, AWS, Slack, Google, JSON Web Tokens.
     re.compile(r"\bgh[pousr]_[A-Za-z0-9]{16,}|\bgithub_pat_[A-Za-z0-9_]{20,}"),
@@ -43,7 +43,7 @@ def known_secrets(environment: Mapping[str, str] | None = None) -> tuple[str, ..
 
 def is_secret_name(name: str) -> bool:
     """Whether a field or variable holds a secret, by its name."""
-    return name.lower() not in _SECRET_NAMES_OF_CODERS and bool(_SECRET_NAME.search(name))
+    return name.lower() not in _NO_SECRETS and bool(_SECRET_NAME.search(name))
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
@@ -58,7 +58,7 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def inert(text: str) -> str:
-    """Make control characters visible and workflow commands harmless, for a terminal or CI's log."""
+    """Make control characters visible and workflow commands harmless, for terminals and CI."""
     shown = _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text.replace("\r\n", "\n"))
     # GitHub obeys `::name::` at the start of a line and `##[name]` anywhere.
     shown = re.sub(r"(?m)^(\s*):(?=:)", r"\1\\x3a", shown)
@@ -67,6 +67,6 @@ def inert(text: str) -> str:
 
 def _hide_assigned(match: "re.Match[str]") -> str:
     name, between, value = match.groups()
-    if name.lower() in _SECRET_NAMES_OF_CODERS or value == HIDDEN:
+    if name.lower() in _NO_SECRETS or value == HIDDEN:
         return match[0]
     return f"{name}{between}{HIDDEN}"

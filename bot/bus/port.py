@@ -141,7 +141,7 @@ class Bus(Protocol):
         *,
         from_start: bool = True,
     ) -> Iterator[Event]:
-        """Give events as they come; stop waits up to the seconds it is given and ends it if true."""
+        """Give events as they come; stop waits for the seconds it is given, and ends it if true."""
         ...
 
 
