@@ -14,7 +14,7 @@ from bot import __version__
 from bot.errors import InputError, StratwrightError
 
 # One module each in bot/commands. They import what is heavy inside run(), so --help stays quick.
-COMMANDS = ("plan", "generate")
+COMMANDS = ("plan", "generate", "pr", "status", "events")
 
 
 class Parser(argparse.ArgumentParser):

@@ -153,6 +153,11 @@ class Repository:
         """Read a task's branch and tags, as they are here."""
         return read_refs(self.git, task)
 
+    def tips(self, task: TaskName) -> frozenset[str]:
+        """Where a task's branch is, here and at the remote."""
+        view = self._sides.look(task)
+        return frozenset({view.here.tip, view.there.tip} - {""})
+
     def tasks(self) -> tuple[TaskName, ...]:
         """List the tasks that have a tag or a branch here."""
         found = set()

@@ -51,11 +51,15 @@ class LocalForge:
 
     def find(self, branch: str) -> PullRequest | None:
         """The newest pull request of a branch."""
-        return next((pull for pull in reversed(self.pulls()) if pull.draft.branch == branch), None)
+        for number in reversed(self._numbers()):
+            pull = read_record(self._pull(number), PullRequest)
+            if pull and pull.draft.branch == branch:
+                return self._seen(pull)
+        return None
 
     def get(self, number: int) -> PullRequest:
         """One by its number."""
-        pull = read_record(self._folder / f"pulls/{number}.json", PullRequest)
+        pull = read_record(self._pull(number), PullRequest)
         if pull is None:
             numbers = ", ".join(map(str, self._numbers())) or "none yet"
             raise InputError(f"there is no pull request {number}", f"There are: {numbers}.")
@@ -125,7 +129,8 @@ class LocalForge:
 
     def set_check(self, check: Check) -> None:
         """Note the gates' outcome for a commit."""
-        write_record(self._folder / f"checks/{check.head}.json", check)
+        with self._lock():
+            write_record(self._folder / f"checks/{check.head}.json", check)
 
     def get_check(self, head: str) -> Check | None:
         """The gates' outcome for a commit."""
@@ -136,8 +141,8 @@ class LocalForge:
         if head != now:
             message = f"pull request {number} is at {now[:12]} by now, not at {head[:12]}"
             raise RefusedError(message, f"Look at it again: stratwright pr diff {number}")
-        tip = self._repository.commit_of(f"refs/heads/{pull.draft.branch}")
-        if tip and tip != now:
+        task = task_of_branch(pull.draft.branch)
+        for tip in self._repository.tips(task) - {now} if task else ():
             message = (
                 f"{pull.draft.branch} has moved to {tip[:12]}; "
                 f"the evidence of pull request {number} is about {now[:12]}"
@@ -147,15 +152,15 @@ class LocalForge:
     def _seen(self, pull: PullRequest) -> PullRequest:
         """Merged is what Git says, not what a record says."""
         draft = pull.draft
+        if pull.state is not PullState.OPEN or not draft.base:
+            return pull
         merged = self._repository.merged(draft.head, Base(draft.base_commit, draft.base))
-        if pull.state is PullState.OPEN and draft.base and merged:
-            return replace(pull, state=PullState.MERGED)
-        return pull
+        return replace(pull, state=PullState.MERGED) if merged else pull
 
     def _write(self, pull: PullRequest) -> PullRequest:
         if task_of_branch(pull.draft.branch) is None:
             raise InputError(f"{pull.draft.branch!r} is not a branch of generated code")
-        write_record(self._folder / f"pulls/{pull.number}.json", pull)
+        write_record(self._pull(pull.number), pull)
         return pull
 
     def _numbers(self) -> list[int]:
@@ -165,6 +170,9 @@ class LocalForge:
     def _lock(self) -> AbstractContextManager[None]:
         path = self._repository.folder / "locks" / "forge.lock"
         return hold(path, "the local forge", _LOCK_TIMEOUT_S)
+
+    def _pull(self, number: int) -> Path:
+        return self._folder / f"pulls/{number}.json"
 
     def _comments(self, number: int) -> Path:
         return self._folder / f"comments/{number}.jsonl"
@@ -176,9 +184,10 @@ class LocalForge:
 def _continues(last: PullRequest, draft: Draft, reopen: bool) -> bool:
     """Whether a draft belongs to an earlier pull request.
 
-    An open one is brought up to date. A merged one is done with its candidate. A closed one was
-    a no to its candidate: the same one does not come back by itself, another contract may ask anew.
+    An open one is brought up to date. A closed one was a no to its candidate: the same one does
+    not come back by itself, a changed contract may ask anew. A merged one is done.
     """
-    if last.state is PullState.OPEN or (last.state is PullState.CLOSED and reopen):
+    if last.state is PullState.OPEN:
         return True
-    return last.draft.correlation_id == draft.correlation_id
+    same = last.draft.correlation_id == draft.correlation_id
+    return same and not reopen if last.state is PullState.MERGED else same or reopen
