@@ -16,10 +16,22 @@ from bot.cli import main
 from bot.errors import InputError
 from tests.bot.git.worlds import HOUSE, World, make_world
 
-NAMES = (
-    "TASK_DISPATCHED CODER_INVOKED CODER_COMPLETE CODER_FAILED CODER_VALIDATION_FAILED TEST_PASSED "
-    "TEST_FAILED TODO_CREATED ARTIFACT_COMMITTED PR_OPENED APPROVAL_GRANTED DEPLOYED HALTED ROLLED_BACK"
-).split()
+NAMES = [
+    "TASK_DISPATCHED",
+    "CODER_INVOKED",
+    "CODER_COMPLETE",
+    "CODER_FAILED",
+    "CODER_VALIDATION_FAILED",
+    "TEST_PASSED",
+    "TEST_FAILED",
+    "TODO_CREATED",
+    "ARTIFACT_COMMITTED",
+    "PR_OPENED",
+    "APPROVAL_GRANTED",
+    "DEPLOYED",
+    "HALTED",
+    "ROLLED_BACK",
+]
 
 
 def event(name: str = "TEST_PASSED", run: str = "corr_0123456789ab", **data: object) -> Event:
