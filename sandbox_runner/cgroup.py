@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _MEBIBYTE = 1024 * 1024
+_PREFIX = "stratwright-"
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,11 @@ class ControlGroup:
 def make_group(memory_mb: int, processes: int) -> ControlGroup | None:
     """A group with both limits, or None where memory cannot be limited this way."""
     made: list[Path] = []
-    name = f"stratwright-{secrets.token_hex(8)}"
+    name = f"{_PREFIX}{os.getpid()}-{secrets.token_hex(8)}"
     memory_limited = False
-    for membership in read_memberships():
+    memberships = read_memberships()
+    _sweep(memberships)
+    for membership in memberships:
         limits = _limits(membership, memory_mb, processes)
         folder = _parent(membership) / name
         if limits and _make(folder, limits):
@@ -92,6 +95,17 @@ def read_memberships(proc: Path = Path("/proc/self")) -> list[Membership]:
             found.append(Membership(controllers & {"memory", "pids"}, folder, unified))
             break
     return [membership for membership in found if membership.controllers]
+
+
+def _sweep(memberships: Iterable[Membership]) -> None:
+    """Remove what a killed process could not: empty groups whose maker is gone."""
+    for membership in memberships:
+        with suppress(OSError):
+            for folder in _parent(membership).glob(f"{_PREFIX}*"):
+                maker = folder.name.removeprefix(_PREFIX).partition("-")[0]
+                if not Path("/proc", maker).exists():
+                    with suppress(OSError):
+                        folder.rmdir()
 
 
 def _mounted(lines: Iterable[str]) -> list[tuple[frozenset[str] | None, str, Path]]:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from sandbox_runner import memory_watch
 from sandbox_runner.capture import Captured, Limits, capture
@@ -22,7 +23,7 @@ from sandbox_runner.cgroup import ControlGroup, make_group
 from sandbox_runner.launch import Launch, Tool, bubblewrap_command, util_linux_command
 from sandbox_runner.layout import Layout, read_layout
 from sandbox_runner.outputs import collect
-from sandbox_runner.port import Job, Outcome, SandboxUnavailable
+from sandbox_runner.port import RUNNER_UID, Job, Outcome, SandboxUnavailable
 
 _MEBIBYTE = 1024 * 1024
 _SETUP_S = 20.0  # a set-up takes 20 ms; a machine on its knees gets a thousand times as much
@@ -137,7 +138,16 @@ def find_tool(name: str) -> Tool | str:
     if missing:
         return f"the program {missing[0]} is not installed."
     paths = tuple(path for path in found if path is not None)
-    return Tool(name, paths, root=os.geteuid() == 0)
+    return Tool(name, paths, root=os.geteuid() == 0 and _maps_runner())
+
+
+def _maps_runner() -> bool:
+    """Whether root here can become the runner: root of a small user namespace cannot."""
+    for line in Path("/proc/self/uid_map").read_text("ascii").splitlines():
+        first, _, count = map(int, line.split())
+        if first <= RUNNER_UID < first + count:
+            return True
+    return False
 
 
 @contextmanager
