@@ -57,7 +57,12 @@ def read_rules(kind: str) -> list[Rule]:
     """Read the rules for values or for modules."""
     page = tomllib.loads((LISTS / "review.toml").read_text(encoding="utf-8"))
     return [
-        Rule(entry.get("of", ""), tuple(entry["names"]), frozenset(entry.get("keep", ())), entry["why"])
+        Rule(
+            entry.get("of", ""),
+            tuple(entry["names"]),
+            frozenset(entry.get("keep", ())),
+            entry["why"],
+        )
         for entry in page[kind]
     ]
 
@@ -83,16 +88,45 @@ def pandas_types() -> Iterator[Any]:
         pd.interval_range(0, 2),
     )
     yield from (frame, series, text, category, *indexes)
-    yield from (series.loc, series.iloc, series.at, series.iat, frame.loc, frame.iloc, frame.at, frame.iat)
-    yield from (text.str, hours.to_series().dt, indexes[7].to_series().dt, indexes[8].to_series().dt)
+    yield from (
+        series.loc,
+        series.iloc,
+        series.at,
+        series.iat,
+        frame.loc,
+        frame.iloc,
+        frame.at,
+        frame.iat,
+    )
+    yield from (
+        text.str,
+        hours.to_series().dt,
+        indexes[7].to_series().dt,
+        indexes[8].to_series().dt,
+    )
     yield category.cat
-    yield from (frame.groupby("group_"), frame.groupby("group_")["price_"], series.groupby(frame["group_"]))
+    yield from (
+        frame.groupby("group_"),
+        frame.groupby("group_")["price_"],
+        series.groupby(frame["group_"]),
+    )
     for holder in (frame, series, frame.groupby("group_"), frame.groupby("group_")["price_"]):
-        yield from (holder.rolling(2), holder.expanding(), holder.ewm(span=2), holder.resample("2h"))
-    yield series.rolling(2, win_type="triang") if importlib.util.find_spec("scipy") else series.rolling(2)
+        yield from (
+            holder.rolling(2),
+            holder.expanding(),
+            holder.ewm(span=2),
+            holder.resample("2h"),
+        )
     yield from (index.array for index in indexes if not isinstance(index, pd.MultiIndex))
     yield from (series.array, category.array, text.array, series.dtype, category.dtype, hours.dtype)
-    yield from (hours[0], pd.Timedelta("1h"), pd.Period("2024-01"), pd.Interval(0, 1), pd.NaT, pd.NA)
+    yield from (
+        hours[0],
+        pd.Timedelta("1h"),
+        pd.Period("2024-01"),
+        pd.Interval(0, 1),
+        pd.NaT,
+        pd.NA,
+    )
     yield from (pd.Grouper(freq="h"), pd.IndexSlice, pd.DateOffset(days=1), hours.freq)
     yield from (getattr(pd.offsets, name) for name in dir(pd.offsets) if name[:1].isupper())
 
@@ -100,8 +134,21 @@ def pandas_types() -> Iterator[Any]:
 def numpy_types() -> Iterator[Any]:
     """Yield what a strategy can hold of numpy."""
     np: Any = importlib.import_module("numpy")
-    yield from (np.ones(2), np.ma.array([1.0]), np.dtype("f8"), np.add, np.errstate(), np.poly1d([1]))
-    yield from (np.vectorize(abs), np.finfo(float), np.iinfo(int), np.broadcast([1], [2]), np.ones(2).flat)
+    yield from (
+        np.ones(2),
+        np.ma.array([1.0]),
+        np.dtype("f8"),
+        np.add,
+        np.errstate(),
+        np.poly1d([1]),
+    )
+    yield from (
+        np.vectorize(abs),
+        np.finfo(float),
+        np.iinfo(int),
+        np.broadcast([1], [2]),
+        np.ones(2).flat,
+    )
     yield from (np.random.default_rng(0), np.random.RandomState(0), np.polynomial.Polynomial([1]))
     yield from (np.mean, np.linalg.eigh(np.eye(2)), np.unique_all([1]))
     for value in vars(np).values():
@@ -209,7 +256,9 @@ def make(library: str) -> str:
         page: dict[str, Any] = {"library": version, **value_names(HOLDERS[library]())}
         page["doors"] = submodule_names()
         page["builtins"] = sorted(name for name in dir(builtins) if not name.startswith("_"))
-        page["stdlib"] = sorted(name for name in sys.stdlib_module_names if not name.startswith("_"))
+        page["stdlib"] = sorted(
+            name for name in sys.stdlib_module_names if not name.startswith("_")
+        )
     else:
         module = importlib.import_module(library)
         page = {"library": f"{library} {module.__version__}", "modules": module_names(library)}

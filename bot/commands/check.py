@@ -48,7 +48,9 @@ def _read(path: Path) -> bytes:
         raise InputError(f"{path} does not exist", "Give the path of a Python file.") from None
     except OSError as error:
         reason = (error.strerror or "unreadable").lower()
-        raise InputError(f"cannot read {path}: {reason}", "Give the path of a Python file.") from None
+        raise InputError(
+            f"cannot read {path}: {reason}", "Give the path of a Python file."
+        ) from None
 
 
 def _check(path: Path, content: bytes, given: "FileClass | None") -> dict[str, Any]:

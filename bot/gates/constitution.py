@@ -43,8 +43,21 @@ PROTECTED_FILES = frozenset(
 )
 # Where the law, the judges and the keys are.
 PROTECTED_FOLDERS = frozenset(
-    {".git", ".github", ".ci", "adapters", "approvals", "bot", "brain", "contracts", "docs", "integration",
-     "sandbox_runner", "tools", "benchmarks"}
+    {
+        ".git",
+        ".github",
+        ".ci",
+        "adapters",
+        "approvals",
+        "bot",
+        "brain",
+        "contracts",
+        "docs",
+        "integration",
+        "sandbox_runner",
+        "tools",
+        "benchmarks",
+    }
 )
 
 
@@ -68,8 +81,13 @@ class ConstitutionGate:
                 )
         if not case.files:
             reason = "the candidate has no files"
-            return Verdict(self.name, passed=False, figure="0 files", reason=reason,
-                           next_step="write the files that the plan names")
+            return Verdict(
+                self.name,
+                passed=False,
+                figure="0 files",
+                reason=reason,
+                next_step="write the files that the plan names",
+            )
         return Verdict(self.name, passed=True, figure=counted(len(case.files)))
 
 

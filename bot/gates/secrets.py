@@ -76,5 +76,5 @@ def _detectors() -> tuple[Any, ...]:
     """Make the detectors; the import takes a fifth of a second, so it waits for the first use."""
     from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
 
-    classes = get_mapping_from_secret_type_to_class()
+    classes: dict[str, Any] = get_mapping_from_secret_type_to_class()
     return tuple(classes[kind]() for kind in sorted(classes) if kind not in _LEFT_OUT)

@@ -17,10 +17,15 @@ def check_functions_by_name(source: Source) -> None:
             continue
         if node.attr in source.words.by_name and not _is_own(source, node):
             _check_use(source, node)
-        elif node.attr in ("pivot_table", "crosstab") or source.listed.get(node) == "pandas.crosstab":
+        elif (
+            node.attr in ("pivot_table", "crosstab") or source.listed.get(node) == "pandas.crosstab"
+        ):
             _check_table(source, node)
     for node in source.tree.nodes:
-        if isinstance(node, ast.Name) and source.listed.get(node) in ("pandas.pivot_table", "pandas.crosstab"):
+        if isinstance(node, ast.Name) and source.listed.get(node) in (
+            "pandas.pivot_table",
+            "pandas.crosstab",
+        ):
             _check_table(source, node)
 
 
@@ -44,14 +49,23 @@ def _check_use(source: Source, node: ast.Attribute) -> None:
     for given in _functions_given(call):
         if not _is_safe(source, given, 0):
             why = f"{node.attr} would run a method chosen by a text that cannot be checked"
-            source.refuse(given, node.attr, why, 'give a function, as lambda x: x.mean(), or a word such as "mean"')
+            source.refuse(
+                given,
+                node.attr,
+                why,
+                'give a function, as lambda x: x.mean(), or a word such as "mean"',
+            )
 
 
 def _is_window(node: ast.expr) -> bool:
     """rolling(...).apply takes functions only, never names."""
     while isinstance(node, ast.Subscript):
         node = node.value
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _WINDOWS
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in _WINDOWS
+    )
 
 
 def _functions_given(call: ast.Call) -> list[ast.expr]:
@@ -100,7 +114,9 @@ def _is_safe(source: Source, node: ast.expr, depth: int) -> bool:
             return _is_safe(source, first, depth + 1) and _is_safe(source, second, depth + 1)
         case ast.DictComp(value=value) | ast.ListComp(elt=value):
             return _is_safe(source, value, depth + 1)
-        case ast.Call(func=function, args=[first, *_]) if source.listed.get(function) == "functools.partial":
+        case ast.Call(func=function, args=[first, *_]) if (
+            source.listed.get(function) == "functools.partial"
+        ):
             return _is_safe(source, first, depth + 1)
         case ast.Attribute():
             return _is_method(source, node) or "." in source.listed.get(node, "")
@@ -115,7 +131,9 @@ def _is_method(source: Source, node: ast.Attribute) -> bool:
     if owner is None:
         return False
     stored = any(
-        isinstance(item, ast.Attribute) and item.attr == node.attr and isinstance(item.ctx, ast.Store)
+        isinstance(item, ast.Attribute)
+        and item.attr == node.attr
+        and isinstance(item.ctx, ast.Store)
         for item in source.tree.nodes
     )
     methods = {item.name for item in owner.body if isinstance(item, ast.FunctionDef)}
@@ -136,12 +154,14 @@ def _is_safe_binding(source: Source, binding: Binding, name: str, depth: int) ->
         return True
     parent = source.tree.parent(binding.node)
     match parent:
-        case ast.Assign(targets=[ast.Name()], value=value) | ast.AnnAssign(value=ast.expr() as value):
+        case (
+            ast.Assign(targets=[ast.Name()], value=value) | ast.AnnAssign(value=ast.expr() as value)
+        ):
             if not _is_safe(source, value, depth + 1):
                 return False
-            return not isinstance(value, (ast.Dict, ast.List, ast.DictComp, ast.ListComp)) or _stays(
-                source, name, depth
-            )
+            return not isinstance(
+                value, (ast.Dict, ast.List, ast.DictComp, ast.ListComp)
+            ) or _stays(source, name, depth)
         case ast.For(iter=ast.List(elts=items) | ast.Tuple(elts=items), target=ast.Name()):
             return all(_is_safe(source, item, depth + 1) for item in items)
     return False
@@ -164,7 +184,9 @@ def _stays(source: Source, name: str, depth: int) -> bool:
                 continue
             case ast.Subscript(ctx=ast.Store()):
                 statement = source.tree.parent(parent)
-                if isinstance(statement, ast.Assign) and _is_safe(source, statement.value, depth + 1):
+                if isinstance(statement, ast.Assign) and _is_safe(
+                    source, statement.value, depth + 1
+                ):
                     continue
         return False
     return True

@@ -9,6 +9,7 @@ from bot.gates.static.source import Source
 
 _READ_MODES = {"r", "rb", "rt"}
 _MAIN = "adapters.strategy_cli.main"
+_MA_TYPE = "adapters.series.ma_type"
 _PATCHERS = {"unittest.mock.patch"}
 
 
@@ -74,7 +75,11 @@ def _prints_only(call: ast.Call | None) -> bool:
 def _check_path_method(source: Source, node: ast.Attribute, call: ast.Call | None) -> None:
     """Keep a Path to reading: open for reading, and neither replace nor rename another file."""
     uses_paths = "pathlib" in _imported(source)
-    if node.attr == "open" and uses_paths and not (call is not None and _opens_for_reading(call, 0)):
+    if (
+        node.attr == "open"
+        and uses_paths
+        and not (call is not None and _opens_for_reading(call, 0))
+    ):
         why = "a file may be opened for reading only"
         source.refuse(node, "open", why, 'write path.open() or path.open("rb")')
     if node.attr in ("replace", "rename") and uses_paths and not _is_no_path(call):
@@ -84,7 +89,7 @@ def _check_path_method(source: Source, node: ast.Attribute, call: ast.Call | Non
 
 def _imported(source: Source) -> set[str]:
     found = set()
-    for names in [scope_names for scope_names in source.scopes.module.names.values()]:
+    for names in source.scopes.module.names.values():
         found |= {binding.origin.split(".")[0] for binding in names}
     return found
 
@@ -120,26 +125,46 @@ def _check_listed(source: Source, node: ast.Attribute | ast.Name) -> None:
     elif name in _PATCHERS and not _patches_object(source, node):
         why = "patch finds its target by a text, which may be any module"
         source.refuse(node, "patch", why, 'write patch.object(thing, "attribute", ...)')
+    elif name == _MA_TYPE and not _names_an_average(called):
+        why = "the kind of moving average is looked up by this text"
+        source.refuse(node, "ma_type", why, 'write the kind out: series.ma_type("EMA")')
     elif name.startswith("pandas.read_") and not _reads_a_path(source, called):
         why = "a text may be an address on the network"
         source.refuse(node, name, why, "give a path: pd.read_csv(Path(name))")
 
 
+def _names_an_average(call: ast.Call | None) -> bool:
+    match call:
+        case ast.Call(args=[ast.Constant(value=str(name))], keywords=[]):
+            return name.isalnum()
+    return False
+
+
 def _wraps_plainly(source: Source, call: ast.Call | None) -> bool:
-    if call is None or len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
+    if (
+        call is None
+        or len(call.args) != 1
+        or call.keywords
+        or isinstance(call.args[0], ast.Starred)
+    ):
         return False
     function = source.tree.parent(call)
     return isinstance(function, ast.FunctionDef) and call in function.decorator_list
 
 
 def _is_main_guarded(source: Source, node: ast.AST) -> bool:
-    return any(isinstance(parent, ast.If) and _is_main_test(parent.test) for parent in source.tree.above(node))
+    return any(
+        isinstance(parent, ast.If) and _is_main_test(parent.test)
+        for parent in source.tree.above(node)
+    )
 
 
 def _is_main_test(test: ast.expr) -> bool:
     match test:
         case ast.Compare(
-            left=ast.Name(id="__name__"), ops=[ast.Eq()], comparators=[ast.Constant(value="__main__")]
+            left=ast.Name(id="__name__"),
+            ops=[ast.Eq()],
+            comparators=[ast.Constant(value="__main__")],
         ):
             return True
     return False
@@ -167,13 +192,15 @@ def _check_patching(source: Source, node: ast.Attribute, call: ast.Call | None) 
     if node.attr == "patch":
         method = source.tree.parent(node)
         outer = source.tree.parent(method) if method is not None else None
-        if isinstance(method, ast.Attribute) and method.attr == "object" and isinstance(outer, ast.Call):
-            if _names_plain_attribute(outer):
-                return
+        by_object = isinstance(method, ast.Attribute) and method.attr == "object"
+        if by_object and isinstance(outer, ast.Call) and _names_plain_attribute(outer):
+            return
     elif call is not None and _names_plain_attribute(call):
         return
     why = "the target is found by a text, which may be any module"
-    source.refuse(node, node.attr, why, 'name the object and its attribute: (thing, "attribute", value)')
+    source.refuse(
+        node, node.attr, why, 'name the object and its attribute: (thing, "attribute", value)'
+    )
 
 
 def _reads_a_path(source: Source, call: ast.Call | None) -> bool:
@@ -217,7 +244,9 @@ def _is_path_name(source: Source, node: ast.Name, depth: int) -> bool:
             case _, ast.Assign(value=value):
                 if not _is_path(source, value, depth + 1):
                     return False
-            case _, ast.For(iter=ast.Call(func=ast.Attribute(value=base, attr="glob" | "iterdir" | "rglob"))):
+            case _, ast.For(
+                iter=ast.Call(func=ast.Attribute(value=base, attr="glob" | "iterdir" | "rglob"))
+            ):
                 if not _is_path(source, base, depth + 1):
                     return False
             case _:
@@ -250,14 +279,22 @@ def _check_named_attribute(source: Source, call: ast.Call, name: str) -> None:
     match call.args:
         case [base, ast.Constant(value=str(attribute)), *_] if not call.keywords:
             if name == "setattr" and source.owner(base) is None:
-                source.refuse(call, name, "attributes may be assigned on self only", "use self.name = value")
+                source.refuse(
+                    call, name, "attributes may be assigned on self only", "use self.name = value"
+                )
             elif is_dunder(attribute):
-                source.refuse(call, attribute, "Python's own attributes are not for reading", "leave it out")
+                source.refuse(
+                    call, attribute, "Python's own attributes are not for reading", "leave it out"
+                )
             else:
                 check_attribute(source, call, base, attribute)
             return
         case [base, ast.JoinedStr(values=[ast.Constant(value=str(prefix)), *_]), *_]:
-            if not call.keywords and source.owner(base) is not None and _is_own_prefix(source, prefix):
+            if (
+                not call.keywords
+                and source.owner(base) is not None
+                and _is_own_prefix(source, prefix)
+            ):
                 return
     why = f"{name} with a computed name reaches any attribute"
     instead = f'write the name out: {name}(x, "name"), or keep the values in a dict'

@@ -60,7 +60,7 @@ def _characters(text: str) -> list[Offence]:
                 code = f"U+{ord(character):04X}"
                 name = unicodedata.name(character, "control character").lower()
                 why = f"{name} cannot be seen by a reviewer"
-                instead = f"remove it, or write it as an escape inside a string: {ascii(character)}"
+                instead = f"remove it, or write it as an escape inside a string: {character!a}"
                 offences.append(Offence(number, column, code, why, instead))
     return offences
 
@@ -74,7 +74,9 @@ def foreign_identifiers(text: str) -> list[Offence]:
         if token.type != tokenize.NAME or token.string.isascii():
             continue
         plain = unicodedata.normalize("NFKC", token.string) == token.string
-        if plain and all(unicodedata.name(letter, "").startswith(_SCRIPTS) for letter in token.string):
+        if plain and all(
+            unicodedata.name(letter, "").startswith(_SCRIPTS) for letter in token.string
+        ):
             continue
         line, column = token.start
         why = "an identifier in letters that look like other ones"

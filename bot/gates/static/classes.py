@@ -35,7 +35,9 @@ def _check_class(source: Source, node: ast.ClassDef) -> None:
             continue
         why = "classes may only build on listed ones and on the file's own"
         source.refuse(base, _shown(base), why, "hold the object in an attribute instead")
-    if any(name in _TEXT_WITH_ENUM for name in names) and not any("enum." in name for name in names):
+    if any(name in _TEXT_WITH_ENUM for name in names) and not any(
+        "enum." in name for name in names
+    ):
         why = "a number or text with its own rules can fool whoever reads it"
         source.refuse(node, node.name, why, "use a dataclass")
     for keyword in node.keywords:
@@ -51,7 +53,11 @@ def _base_name(source: Source, base: ast.expr) -> str:
         base = base.value
     if isinstance(base, ast.Call):
         base = base.func
-        return source.listed.get(base, "") if source.listed.get(base, "").endswith("namedtuple") else ""
+        return (
+            source.listed.get(base, "")
+            if source.listed.get(base, "").endswith("namedtuple")
+            else ""
+        )
     if isinstance(base, ast.Name):
         _, bindings = source.meaning(base)
         if bindings and all(binding.kind == "class" for binding in bindings):
@@ -94,7 +100,9 @@ def _check_decorator(source: Source, node: ast.expr) -> None:
 def _check_method_name(source: Source, node: ast.FunctionDef) -> None:
     name = node.name
     if name.startswith("pytest_") and source.scopes.of(node).is_module:
-        source.refuse(node, name, "a hook changes what the test runner does", "write a test or a fixture")
+        source.refuse(
+            node, name, "a hook changes what the test runner does", "write a test or a fixture"
+        )
     if not is_dunder(name):
         return
     if not source.scopes.of(node).is_class or name not in source.words.dunder_methods:
@@ -129,7 +137,15 @@ def _looks_like_type(text: str) -> bool:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    plain = (ast.Expression, ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.Constant)
+    plain = (
+        ast.Expression,
+        ast.Name,
+        ast.Attribute,
+        ast.Subscript,
+        ast.Tuple,
+        ast.List,
+        ast.Constant,
+    )
     shapes = (*plain, ast.BinOp, ast.BitOr, ast.Load)
     for node in ast.walk(tree):
         if not isinstance(node, shapes):

@@ -11,8 +11,12 @@ def check_imports(source: Source) -> None:
     """Refuse what is not listed and bind what is."""
     for node in source.tree.nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)) and source.scopes.of(node).is_class:
-            source.refuse(node, "import", "an import inside a class makes a module an attribute",
-                          "import at the top of the file")
+            source.refuse(
+                node,
+                "import",
+                "an import inside a class makes a module an attribute",
+                "import at the top of the file",
+            )
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 _check_import(source, node, alias)
@@ -68,11 +72,10 @@ def _check_import_from(source: Source, node: ast.ImportFrom) -> None:
 
 
 def _unlisted_module(source: Source, name: str) -> tuple[str, str]:
-    others = [
-        file_class for file_class in FILE_CLASSES if name in vocabulary(file_class).modules
-    ]
+    others = [file_class for file_class in FILE_CLASSES if name in vocabulary(file_class).modules]
     if others:
-        why = f"this module is listed for {' and '.join(others)} files, not for {source.words.file_class} files"
+        listed = " and ".join(others)
+        why = f"this module is for {listed} files, not for {source.words.file_class} files"
         return why, "move the code, or do without it"
     top = name.split(".")[0]
     if any(module.split(".")[0] == top for module in source.words.modules):

@@ -107,7 +107,10 @@ def _check_name(source: Source, node: ast.Name, name: str) -> None:
             _check_builtin(source, node, name, bound=scope is not None)
     elif scope is None and name not in source.words.builtins:
         source.refuse(
-            node, name, "the file never defines this name", "define it, or import it by a listed line"
+            node,
+            name,
+            "the file never defines this name",
+            "define it, or import it by a listed line",
         )
 
 
@@ -147,7 +150,11 @@ def _check_bound(source: Source, node: ast.AST, name: str) -> None:
     if name in source.words.refused_bindings and not isinstance(node, (ast.keyword, ast.arg)):
         why = "test runners look for this name and change what they run"
         source.refuse(node, name, why, "choose another name")
-    if is_dunder(name) and name not in source.words.dunder_names and not _is_note(source, node, name):
+    if (
+        is_dunder(name)
+        and name not in source.words.dunder_names
+        and not _is_note(source, node, name)
+    ):
         _refuse_dunder(source, node, name)
 
 

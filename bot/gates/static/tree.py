@@ -78,7 +78,9 @@ def _walk(root: ast.Module) -> Tree | None:
         children = list(ast.iter_child_nodes(node))
         for child in reversed(children):
             # Load, Store and operators are shared by all their users and have no place.
-            if isinstance(child, (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)):
+            if isinstance(
+                child, (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
+            ):
                 continue
             parents[child] = node
             stack.append((child, depth + 1))
@@ -105,4 +107,6 @@ def _too_deep() -> Offence:
 def _syntax_error(error: SyntaxError) -> Offence:
     name = printable((error.text or "").strip()) or "syntax"
     why = f"not valid Python: {printable(error.msg or 'syntax error', 200)}"
-    return Offence(error.lineno or 0, max(1, error.offset or 1), name, why, "write valid Python 3.11")
+    return Offence(
+        error.lineno or 0, max(1, error.offset or 1), name, why, "write valid Python 3.11"
+    )

@@ -5,11 +5,26 @@ import ast
 from bot.gates.static.source import Source, method_of_class
 
 # They call the class and nothing else.
-_TRUSTED = {"adapters.strategy_loop.replay", "adapters.strategy_cli.main", "pytest.raises", "dataclasses.fields"}
+_TRUSTED = {
+    "adapters.strategy_loop.replay",
+    "adapters.strategy_cli.main",
+    "pytest.raises",
+    "dataclasses.fields",
+}
 _TYPE_TESTS = {"isinstance", "issubclass"}
 _HARMLESS_DECORATORS = (
-    "abc.", "dataclasses.", "enum.", "functools.cache", "functools.lru_cache", "functools.total_ordering",
-    "typing.", "freqtrade.", "pytest.", "property", "staticmethod", "classmethod",
+    "abc.",
+    "dataclasses.",
+    "enum.",
+    "functools.cache",
+    "functools.lru_cache",
+    "functools.total_ordering",
+    "typing.",
+    "freqtrade.",
+    "pytest.",
+    "property",
+    "staticmethod",
+    "classmethod",
 )
 
 
@@ -28,8 +43,10 @@ def _escapes(source: Source, node: ast.AST, methods: set[str]) -> bool:
         case ast.Name(id="type", ctx=ast.Load()):
             call = source.tree.parent(node)
             use = source.tree.parent(call) if call is not None else None
-            return isinstance(call, ast.Call) and not isinstance(use, (ast.Compare, ast.FormattedValue)) and not (
-                isinstance(use, ast.Attribute) and use.attr == "__name__"
+            return (
+                isinstance(call, ast.Call)
+                and not isinstance(use, (ast.Compare, ast.FormattedValue))
+                and not (isinstance(use, ast.Attribute) and use.attr == "__name__")
             )
         case ast.Name(ctx=ast.Load()):
             scope, bindings = source.meaning(node)
@@ -42,7 +59,9 @@ def _escapes(source: Source, node: ast.AST, methods: set[str]) -> bool:
             )
         case ast.FunctionDef() | ast.ClassDef():
             method = isinstance(node, ast.ClassDef) or method_of_class(source.tree, node)
-            return method and any(not _harmless_decorator(source, item) for item in node.decorator_list)
+            return method and any(
+                not _harmless_decorator(source, item) for item in node.decorator_list
+            )
     return False
 
 

@@ -86,9 +86,15 @@ def vocabulary(file_class: FileClass) -> Vocabulary:
     hand, words = tomllib.loads(_read("modules.toml")), tomllib.loads(_read("values.toml"))
     modules = _modules(file_class, generated, hand)
     own, every = words[file_class], words["every"]
-    refused = frozenset().union(*(page["refused"] for page in generated), every["refused"], own.get("refused", ()))
-    values = frozenset().union(*(page["values"] for page in generated), every["values"], own["values"])
-    rooms = {name.rsplit(".", depth)[0] for name in modules for depth in range(1, name.count(".") + 1)}
+    refused = frozenset().union(
+        *(page["refused"] for page in generated), every["refused"], own.get("refused", ())
+    )
+    values = frozenset().union(
+        *(page["values"] for page in generated), every["values"], own["values"]
+    )
+    rooms = {
+        name.rsplit(".", depth)[0] for name in modules for depth in range(1, name.count(".") + 1)
+    }
     return Vocabulary(
         file_class=file_class,
         modules=modules,
@@ -100,7 +106,8 @@ def vocabulary(file_class: FileClass) -> Vocabulary:
         stdlib=frozenset(python["stdlib"]),
         python_builtins=frozenset(python["builtins"]),
         builtins=frozenset(every["builtins"]),
-        call_only_builtins=frozenset(every["call_only_builtins"]) | frozenset(own.get("builtins", ())),
+        call_only_builtins=frozenset(every["call_only_builtins"])
+        | frozenset(own.get("builtins", ())),
         dunder_methods=frozenset(every["dunder_methods"]),
         dunder_names=frozenset(every["dunder_names"]),
         dunder_names_of_python=frozenset(every["dunder_names_of_python"]),
