@@ -192,6 +192,13 @@ class Repository:
             return None
         return self.git.ask("cat-file", "blob", head[2].decode()).out
 
+    def paths(self, commit: str, folder: str) -> tuple[str, ...]:
+        """The files of a commit below a folder."""
+        listed = self.git.ask(
+            "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", f"{folder}/"
+        ).out
+        return tuple(listed.decode("utf-8", "surrogateescape").split("\0")[:-1])
+
     def diff(self, old: str, new: str) -> bytes:
         """The changes from one commit to another, as a patch."""
         options = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
