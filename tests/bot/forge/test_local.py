@@ -215,6 +215,8 @@ def test_the_commands_list_show_diff_approve_and_close(
     told = capsys.readouterr().out
     assert "Nothing was merged" in told
     assert f"git merge --no-ff {one.head[:12]}" in told
+    assert run(world, "pr", "approve", "1", "--comment", "fine") == 0
+    capsys.readouterr()
     assert run(world, "pr", "show", "1") == 0
     shown = capsys.readouterr().out
     assert f"approved {one.head[:12]}" in shown
