@@ -8,6 +8,7 @@ here or at the remote, means that its candidate was delivered; tags never move.
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -219,7 +220,7 @@ class Repository:
         """Bring a delivered candidate's refs back to where they belong."""
         if tag not in view.here.tags:
             self._remote.fetch_tag(tag)
-            view = View(self.refs(task), view.there)
+            view = replace(view, here=self.refs(task))
         if self.merged(target.commit, base):
             return self._result(State.MERGED, task, tag, target.commit)
         return self._deliver(task, tag, target, view, lambda step: None)
