@@ -11,7 +11,6 @@ from bot.contract.interpreter import Interpreter
 from bot.contract.language import check_language, read_program
 from tests.bot.contract import worlds
 
-
 def contract_with(rules: dict[str, str], extra: dict[str, str] | None = None) -> dict[str, Any]:
     indicators = {**worlds.INDICATORS}
     indicators.update({name: {"expression": text} for name, text in (extra or {}).items()})
