@@ -37,13 +37,17 @@ def check_attribute(source: Source, node: ast.AST, base: ast.expr | None, name: 
     owner = source.owner(base) if base is not None else None
     if owner is not None or (base is not None and source.is_class_argument(base)):
         _check_own(source, node, owner, name)
-    elif _is_super(base):
-        return
+    elif _is_super(source, base):
+        if name in source.words.refused or name.startswith("_"):
+            _refuse(source, node, name)
+    elif not isinstance(node, ast.Attribute) and name in source.words.call_only:
+        why = "this method may only be called where it stands, so that its arguments can be seen"
+        source.refuse(node, name, why, f"write x.{name}(...)")
     elif name.startswith("_"):
         _check_private(source, node, name)
     elif name in source.words.refused:
         _refuse(source, node, name)
-    elif not _is_known(source, name):
+    elif not _is_known(source, base, name):
         source.refuse(
             node,
             name,
@@ -52,9 +56,12 @@ def check_attribute(source: Source, node: ast.AST, base: ast.expr | None, name: 
         )
 
 
-def _is_known(source: Source, name: str) -> bool:
+def _is_known(source: Source, base: ast.expr | None, name: str) -> bool:
     words = source.words
-    if name in words.values or name == _ROW_INDEX or source.declares(name):
+    if name in words.values or name == _ROW_INDEX:
+        return True
+    imported = base is not None and "." in source.listed.get(base, "")
+    if source.declares(name) and not imported:
         return True
     if words.file_class == "test":
         return name not in words.doors
@@ -99,22 +106,19 @@ def _refuse(source: Source, node: ast.AST, name: str) -> None:
 def _allowed_dunder(source: Source, node: ast.AST, base: ast.expr | None, name: str) -> bool:
     parent = source.tree.parent(node)
     if name == "__init__":
-        return _is_super(base) and isinstance(parent, ast.Call) and parent.func is node
+        return _is_super(source, base) and isinstance(parent, ast.Call) and parent.func is node
     if name == "__class__":
         named = isinstance(parent, ast.Attribute) and parent.attr == "__name__"
         return named and base is not None and source.owner(base) is not None
     if name == "__name__":
-        of_type = isinstance(base, ast.Call) and isinstance(base.func, ast.Name)
-        return (of_type and base.func.id == "type") or (  # type: ignore[union-attr]
-            isinstance(base, ast.Attribute) and base.attr == "__class__"
-        )
+        if isinstance(base, ast.Call):
+            return source.is_builtin(base.func, "type")
+        return isinstance(base, ast.Attribute) and base.attr == "__class__"
     return False
 
 
-def _is_super(base: ast.expr | None) -> bool:
-    if not isinstance(base, ast.Call) or not isinstance(base.func, ast.Name):
-        return False
-    return base.func.id == "super"
+def _is_super(source: Source, base: ast.expr | None) -> bool:
+    return isinstance(base, ast.Call) and source.is_builtin(base.func, "super")
 
 
 def _check_assignment(source: Source, node: ast.Attribute) -> None:

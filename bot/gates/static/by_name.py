@@ -4,10 +4,12 @@ import ast
 
 from bot.gates.static.scopes import Binding
 from bot.gates.static.source import Source
+from bot.gates.static.unbound import methods_escape
 
 _WINDOWS = {"rolling", "expanding"}
 _READING = {"keys", "items", "get", "values", "copy"}
 _DEEPEST = 8
+_CONTAINERS = (ast.Dict, ast.List, ast.DictComp, ast.ListComp)
 
 
 def check_functions_by_name(source: Source) -> None:
@@ -15,7 +17,7 @@ def check_functions_by_name(source: Source) -> None:
     for node in source.tree.nodes:
         if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
             continue
-        if node.attr in source.words.by_name and not _is_own(source, node):
+        if node.attr in source.words.by_name and not is_own_method(source, node):
             _check_use(source, node)
         elif (
             node.attr in ("pivot_table", "crosstab") or source.listed.get(node) == "pandas.crosstab"
@@ -29,9 +31,12 @@ def check_functions_by_name(source: Source) -> None:
             _check_table(source, node)
 
 
-def _is_own(source: Source, node: ast.Attribute) -> bool:
+def is_own_method(source: Source, node: ast.Attribute) -> bool:
+    """Tell whether self.name is the class's own, and self nobody else."""
     owner = source.owner(node.value)
-    return owner is not None and node.attr in source.family(owner)
+    if owner is None or node.attr not in source.family(owner):
+        return False
+    return not methods_escape(source)
 
 
 def _check_use(source: Source, node: ast.Attribute) -> None:
@@ -44,7 +49,7 @@ def _check_use(source: Source, node: ast.Attribute) -> None:
         why = f"{node.attr} is taken from a class, so that what it is given cannot be seen"
         source.refuse(node, node.attr, why, f"call it on the value: x.{node.attr}(...)")
         return
-    if node.attr == "apply" and _is_window(node.value):
+    if node.attr == "apply" and _is_window(source, node.value):
         return
     for given in _functions_given(call):
         if not _is_safe(source, given, 0):
@@ -57,15 +62,13 @@ def _check_use(source: Source, node: ast.Attribute) -> None:
             )
 
 
-def _is_window(node: ast.expr) -> bool:
-    """rolling(...).apply takes functions only, never names."""
+def _is_window(source: Source, node: ast.expr) -> bool:
+    """rolling(...).apply takes functions only, never names; unless rolling is the file's own."""
     while isinstance(node, ast.Subscript):
         node = node.value
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in _WINDOWS
-    )
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    return node.func.attr in _WINDOWS and not source.declares(node.func.attr)
 
 
 def _functions_given(call: ast.Call) -> list[ast.expr]:
@@ -159,34 +162,41 @@ def _is_safe_binding(source: Source, binding: Binding, name: str, depth: int) ->
         ):
             if not _is_safe(source, value, depth + 1):
                 return False
-            return not isinstance(
-                value, (ast.Dict, ast.List, ast.DictComp, ast.ListComp)
-            ) or _stays(source, name, depth)
+            return not isinstance(value, _CONTAINERS) or _stays(source, name, value, depth)
         case ast.For(iter=ast.List(elts=items) | ast.Tuple(elts=items), target=ast.Name()):
             return all(_is_safe(source, item, depth + 1) for item in items)
     return False
 
 
-def _stays(source: Source, name: str, depth: int) -> bool:
+def _stays(source: Source, name: str, value: ast.expr, depth: int) -> bool:
     """Tell whether a dictionary keeps the listed words that it was made with."""
-    for node in source.tree.nodes:
-        if not isinstance(node, ast.Name) or node.id != name or not isinstance(node.ctx, ast.Load):
-            continue
-        parent = source.tree.parent(node)
-        match parent:
-            case ast.Call(func=ast.Attribute(attr=attr)) if attr in source.words.by_name:
-                continue
-            case ast.Attribute(attr=attr) if attr in _READING:
-                continue
-            case ast.Subscript(ctx=ast.Load()) | ast.Compare() | ast.For() | ast.comprehension():
-                continue
-            case ast.keyword(arg="aggfunc" | "func"):
-                continue
-            case ast.Subscript(ctx=ast.Store()):
-                statement = source.tree.parent(parent)
-                if isinstance(statement, ast.Assign) and _is_safe(
-                    source, statement.value, depth + 1
-                ):
-                    continue
+    own = set().union(*source.attributes_of.values(), set())
+    if own & source.words.by_name:
         return False
-    return True
+    nested = any(isinstance(part, _CONTAINERS) for part in ast.walk(value) if part is not value)
+    loads = [
+        node
+        for node in source.tree.nodes
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+    ]
+    return all(_leaves_alone(source, node, nested, depth) for node in loads)
+
+
+def _leaves_alone(source: Source, node: ast.Name, nested: bool, depth: int) -> bool:
+    parent = source.tree.parent(node)
+    match parent:
+        case ast.Call(func=ast.Attribute(attr=attr)):
+            return attr in source.words.by_name
+        case ast.keyword(arg="aggfunc" | "func"):
+            return True
+        case ast.Compare():
+            return True
+        case ast.Attribute(attr=attr):
+            return attr in _READING and not nested
+        case ast.Subscript(ctx=ast.Load()) | ast.For() | ast.comprehension():
+            return not nested
+        case ast.Subscript(ctx=ast.Store()):
+            statement = source.tree.parent(parent)
+            if isinstance(statement, ast.Assign):
+                return _is_safe(source, statement.value, depth + 1)
+    return False

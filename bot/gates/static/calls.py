@@ -4,6 +4,7 @@ import ast
 import string
 
 from bot.gates.static.attributes import check_attribute
+from bot.gates.static.by_name import is_own_method
 from bot.gates.static.names import is_dunder
 from bot.gates.static.source import Source
 
@@ -27,7 +28,7 @@ def check_calls(source: Source) -> None:
 def _check_method(source: Source, node: ast.Attribute) -> None:
     call = source.tree.parent(node)
     called = call if isinstance(call, ast.Call) and call.func is node else None
-    if source.owner(node.value) is not None:
+    if is_own_method(source, node):
         return
     if node.attr == "format":
         _check_format(source, node, called)

@@ -80,7 +80,12 @@ def check_names(source: Source) -> None:
                 _check_bound(source, node, name)
             case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
                 for alias in aliases:
-                    _check_bound(source, node, alias.asname or alias.name.split(".")[0])
+                    bound = alias.asname or alias.name.split(".")[0]
+                    _check_bound(source, node, bound)
+                    if bound.startswith("__") and not is_dunder(bound):
+                        # Inside a class Python writes such a name differently than outside.
+                        why = "an import under a name that classes change"
+                        source.refuse(node, bound, why, "choose a name without underscores")
             case ast.AsyncFunctionDef() | ast.AsyncFor() | ast.AsyncWith() | ast.Await():
                 source.refuse(node, "async", "nothing here awaits", "write a plain function")
 
@@ -117,7 +122,7 @@ def _check_name(source: Source, node: ast.Name, name: str) -> None:
 def _check_builtin(source: Source, node: ast.Name, name: str, *, bound: bool) -> None:
     if name in source.words.call_only_builtins:
         parent = source.tree.parent(node)
-        if name == "type" and isinstance(parent, ast.Subscript):
+        if name == "type" and isinstance(parent, (ast.Subscript, ast.arg, ast.AnnAssign)):
             return
         if not (isinstance(parent, ast.Call) and parent.func is node):
             why = f"{name} may only be called, in the forms that can be checked"

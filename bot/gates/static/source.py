@@ -38,6 +38,10 @@ class Source:
         """Note an offence at a node."""
         line = getattr(node, "lineno", 0)
         column = getattr(node, "col_offset", 0) + 1
+        if isinstance(node, ast.Attribute) and node.end_lineno is not None:
+            # The name after the dot, so that a chain's offences follow each other.
+            line = node.end_lineno
+            column = (node.end_col_offset or 0) - len(node.attr.encode("utf-8")) + 1
         self.offences.append(Offence(line, column, printable(name), why, instead))
 
     def meaning(self, node: ast.Name) -> tuple[Scope | None, list[Binding]]:
@@ -75,14 +79,19 @@ class Source:
             match node:
                 case ast.Constant(value=str(text)) if len(text) <= _LONGEST_WORD_LIST:
                     self.declared.update(_WORDS.findall(text))
-                case ast.JoinedStr(values=[ast.Constant(value=str(text)), *_]) if text:
-                    self.prefixes.add(text)
+                case ast.JoinedStr(values=[ast.Constant(value=str(text)), *_]):
+                    if len(text) > 1 and text.isidentifier():
+                        self.prefixes.add(text)
                 case ast.keyword(arg=str(name)) | ast.Attribute(attr=name, ctx=ast.Store()):
                     self.declared.add(name)
                 case ast.ClassDef():
                     self.attributes_of[node] = _class_attributes(node)
         for attributes in self.attributes_of.values():
             self.declared |= attributes
+
+    def is_builtin(self, node: ast.AST, name: str) -> bool:
+        """Tell whether an expression is this builtin, and not a name of the file's own."""
+        return isinstance(node, ast.Name) and node.id == name and self.meaning(node)[0] is None
 
     def family(self, owner: ast.ClassDef) -> set[str]:
         """Collect what a class and the file's own classes above it define."""

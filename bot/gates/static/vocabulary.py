@@ -58,6 +58,7 @@ class Vocabulary:
     bases: frozenset[str]
     by_name: frozenset[str]
     by_name_words: frozenset[str]
+    call_only: frozenset[str]
     assigned: frozenset[str]
     reviews: tuple[Review, ...]
 
@@ -116,6 +117,7 @@ def vocabulary(file_class: FileClass) -> Vocabulary:
         bases=frozenset(every["bases"]) | frozenset(own.get("bases", ())),
         by_name=frozenset(every["by_name"]),
         by_name_words=frozenset(every["by_name_words"]),
+        call_only=frozenset(every["call_only"]) | frozenset(every["by_name"]),
         assigned=frozenset(every["assigned"]) | frozenset(own.get("assigned", ())),
         reviews=_reviews(),
     )
