@@ -144,15 +144,16 @@ def take_on(loaded: LoadedContract, shop: Workshop) -> Commission:
 
 def find_earlier(work: Commission, shop: Workshop) -> Result | None:
     """What an earlier run of the same contract delivered, if it was delivered whole."""
-    base = shop.repository.base()
-    done = shop.repository.resume(work.task, work.origin.correlation_id, base)
-    if done is None:
-        return None
     pull = shop.forge.find(work.task.branch)
-    same = pull is not None and pull.draft.correlation_id == work.origin.correlation_id
-    if done.state is State.MERGED or same:
-        return finished(work, done, pull if same else None, "unchanged")
-    return None
+    if pull is not None and pull.draft.correlation_id != work.origin.correlation_id:
+        pull = None
+    if pull is not None and pull.state is PullState.CLOSED:
+        closed = Proposed(State.UNCHANGED, work.task, pull.draft.tag, pull.draft.head, "")
+        return finished(work, closed, pull, "unchanged")
+    done = shop.repository.resume(work.task, work.origin.correlation_id, shop.repository.base())
+    if done is None or (pull is None and done.state is not State.MERGED):
+        return None
+    return finished(work, done, pull, "unchanged")
 
 
 def write(work: Commission, shop: Workshop, failures: tuple[Failure, ...]) -> Candidate:
