@@ -16,10 +16,10 @@ from bot.evidence import (
 from bot.gates.examination import Examination
 from bot.identity import TaskName
 from bot.market_data import MarketData
-from bot.report.html import report_html
-from bot.report.markdown import pull_request_body
+from bot.report.page import report_html
+from bot.report.picture import picture
+from bot.report.proposal import pull_request_body
 from bot.report.story import Story
-from bot.report.svg import equity_svg
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def seal(
     body = ""
     if examination.judgement is not None:
         story = tell_story(contract, program, origin, candidate, data, examination, tag)
-        files["equity.svg"] = equity_svg(story.equity).encode()
+        files["equity.svg"] = picture(story).encode()
         files["report.html"] = report_html(story).encode()
         body = pull_request_body(story)
     versions = tool_versions()
