@@ -68,14 +68,15 @@ def round_steps(low: float, high: float, most: int) -> list[float]:
 
 
 def time_marks(start: int, end: int, most: int) -> list[tuple[int, str]]:
-    """Round moments within a span of UTC milliseconds, with their labels, at most so many."""
+    """Round moments within a span of UTC milliseconds, with their labels, about so many at most."""
     for step in _CLOCK_STEPS:
         if (end - start) // step < most:
             moments = range(-(-start // step) * step, end + 1, step)
             return [(moment, _clock_label(moment, step)) for moment in moments]
     for months in _MONTH_STEPS:
-        marks = list(_month_starts(start, end, months, most))
-        if len(marks) <= most:
+        room = most if months < 12 else most + most // 2  # a year's label is short
+        marks = list(_month_starts(start, end, months, room))
+        if len(marks) <= room:
             return [(moment, _month_label(moment, months)) for moment in marks]
     return []
 

@@ -12,17 +12,17 @@ from bot.report.wording import currency
 
 WIDTH, HEIGHT = 860, 430
 LEFT, RIGHT = 74, 842
-COLUMNS = 256
-# Equity keeps at least a quarter of its panel; a market that moved further leaves the scale.
-MOST_STRETCH = 4.0
+COLUMNS = 200
+# Equity keeps at least an eighth of its panel; a market that moved further is told, not drawn.
+MOST_STRETCH = 8.0
 # An image follows the reader's system, not GitHub's theme, so it brings its own ground.
 STYLE = (
     ".sw-bg{fill:#fff}.sw-t{fill:#1f2328}.sw-m{fill:#59636e}.sw-g{stroke:#d1d9e0}"
-    ".sw-e{stroke:#0969da}.sw-h{stroke:#9a6700}.sw-d{stroke:#cf222e}.sw-a{fill:#cf222e}"
+    ".sw-e{stroke:#0969da}.sw-h{stroke:#9a6700}.sw-d{stroke:#cf222e;fill:#cf222e}"
     ".sw-p{fill:#0969da}"
     "@media (prefers-color-scheme:dark){.sw-bg{fill:#0d1117}.sw-t{fill:#f0f6fc}"
     ".sw-m{fill:#9198a1}.sw-g{stroke:#2f353d}.sw-e{stroke:#4493f8}.sw-h{stroke:#d29922}"
-    ".sw-d{stroke:#f85149}.sw-a{fill:#f85149}.sw-p{fill:#4493f8}}"
+    ".sw-d{stroke:#f85149;fill:#f85149}.sw-p{fill:#4493f8}}"
 )
 FONT = "-apple-system,BlinkMacSystemFont,Segoe UI,Helvetica,Arial,sans-serif"
 
@@ -45,8 +45,7 @@ class _Panel:
 
     def y(self, value: float) -> float:
         share = (value - self.low) / (self.high - self.low)
-        # Values off the scale are drawn just outside and cut off by the panel's edge.
-        return self.bottom - (self.bottom - self.top) * min(2.0, max(-1.0, share))
+        return self.bottom - (self.bottom - self.top) * share
 
 
 def picture(story: Story) -> str:
@@ -84,59 +83,53 @@ def equity_svg(
     start, end = points[0][0], points[-1][0]
     market = [p for p in held if start <= p[0] <= end and math.isfinite(p[1])]
     falls = drawdown(points, capital)
-    low, high, whole = _equity_range(points, market)
+    low, high, fits = _equity_range(points, market)
     upper = _Panel(44, 268, start, end, low, high)
     deepest = min(falls, key=lambda point: point[1])
     lower = _Panel(312, 392, start, end, min(deepest[1], -1e-4) * 1.05, 0.0)
     parts = [
-        *_legend(points, market, whole, unit),
+        *_legend(points, market, fits, unit),
         *_value_axis(upper, 6, percents=False),
-        _line(upper, thin(market, COLUMNS), "sw-h", "equity", dashed=True),
-        _line(upper, thin(points, COLUMNS), "sw-e", "equity"),
+        _line(upper, thin(market, COLUMNS) if fits else [], 'class="sw-h" stroke-dasharray="5 3"'),
+        _line(upper, thin(points, COLUMNS), 'class="sw-e" stroke-width="1.6"'),
         f'<text class="sw-t" x="{LEFT}" y="302">Drawdown, deepest {percent(-deepest[1])}</text>',
         *_value_axis(lower, 4, percents=True),
-        _area(lower, thin(falls, COLUMNS)),
-        _line(lower, thin(falls, COLUMNS), "sw-d", "drawdown"),
+        _line(lower, thin(falls, COLUMNS), 'class="sw-d" fill-opacity=".18"', area=True),
         *_time_axis(lower),
     ]
     return _svg(title, _description(points, deepest, unit), [part for part in parts if part])
 
 
 def _equity_range(points: Sequence[Point], market: Sequence[Point]) -> tuple[float, float, bool]:
-    """The scale's ends, and whether the market's whole line is within them."""
+    """The scale's ends, and whether the market's line fits between them."""
     values = [value for _, value in points]
     low, high = min(values), max(values)
     if high - low <= abs(high) * 1e-9:
         pad = abs(high) * 0.01 or 1.0
         low, high = low - pad, high + pad
-    span = high - low
     others = [value for _, value in market]
     least, most = min([low, *others]), max([high, *others])
-    whole = most - least <= span * MOST_STRETCH
-    if not whole:
-        room = span * (MOST_STRETCH - 1)
-        below = room * (low - least) / ((low - least) + (most - high))
-        least, most = low - below, high + room - below
-    pad = (most - least) * 0.04
-    return least - pad, most + pad, whole
+    fits = most - least <= (high - low) * MOST_STRETCH
+    if fits:
+        low, high = least, most
+    pad = (high - low) * 0.04
+    return low - pad, high + pad, fits
 
 
-def _legend(
-    points: Sequence[Point], market: Sequence[Point], whole: bool, unit: str
-) -> list[str]:
+def _legend(points: Sequence[Point], market: Sequence[Point], fits: bool, unit: str) -> list[str]:
     money = f" {one_line(unit, 12)}" if unit else ""
     label = f"Equity, {decimal(points[-1][1])}{money} at the end"
     parts = [
         f'<path class="sw-e" d="M{LEFT} 22h22" stroke-width="2"/>',
         f'<text class="sw-t" x="{LEFT + 28}" y="26">{html_text(label)}</text>',
     ]
+    if market and fits:
+        parts.append('<path class="sw-h" d="M440 22h22" stroke-dasharray="5 3"/>')
     if market:
         label = f"Buy and hold, {decimal(market[-1][1])}{money} at the end"
-        label += "" if whole else " (leaves this scale)"
-        parts += [
-            f'<path class="sw-h" d="M440 22h22" stroke-width="1.5" stroke-dasharray="5 3"/>',
-            f'<text class="sw-t" x="468" y="26">{html_text(label)}</text>',
-        ]
+        label += "" if fits else ", off this scale"
+        style = "sw-t" if fits else "sw-m"
+        parts.append(f'<text class="{style}" x="468" y="26">{html_text(label)}</text>')
     return parts
 
 
@@ -170,7 +163,7 @@ def _money(value: float, digits: int) -> str:
 
 
 def _time_axis(panel: _Panel) -> list[str]:
-    marks = time_marks(panel.start, panel.end, 7)
+    marks = time_marks(panel.start, panel.end, 8)
     if panel.start == panel.end:
         marks = [(panel.start, day(panel.start))]
     parts = []
@@ -185,27 +178,18 @@ def _time_axis(panel: _Panel) -> list[str]:
     return parts
 
 
-def _line(
-    panel: _Panel, points: Sequence[Point], style: str, clip: str, *, dashed: bool = False
-) -> str:
+def _line(panel: _Panel, points: Sequence[Point], style: str, *, area: bool = False) -> str:
+    """The points as a line, down from zero as an area, or as a dot if there is only one."""
     if not points:
         return ""
     if len(points) == 1:
         x, y = _short(panel.x(points[0][0])), _short(panel.y(points[0][1]))
-        return "" if dashed else f'<circle class="sw-p" cx="{x}" cy="{y}" r="3"/>'
-    extra = ' stroke-dasharray="5 3"' if dashed else ""
-    width = "1.2" if clip == "drawdown" or dashed else "1.6"
-    return (
-        f'<path class="{style}" clip-path="url(#sw-{clip})" d="{_path(panel, points)}" '
-        f'stroke-width="{width}" stroke-linejoin="round"{extra}/>'
-    )
-
-
-def _area(panel: _Panel, points: Sequence[Point]) -> str:
-    if len(points) < 2:
-        return ""
-    down = f"V{_short(panel.y(0.0))}H{_short(panel.x(points[0][0]))}z"
-    return f'<path class="sw-a" fill-opacity=".18" stroke="none" d="{_path(panel, points)}{down}"/>'
+        return f'<circle class="sw-p" cx="{x}" cy="{y}" r="3"/>'
+    path = _path(panel, points)
+    if area:
+        zero, last = _short(panel.y(0.0)), _short(panel.x(points[-1][0]))
+        path = f"M{_short(panel.x(points[0][0]))} {zero}L{path[1:]}L{last} {zero}"
+    return f'<path {style} stroke-linejoin="round" d="{path}"/>'
 
 
 def _path(panel: _Panel, points: Sequence[Point]) -> str:
@@ -238,7 +222,6 @@ def _description(points: Sequence[Point], deepest: Point, unit: str) -> str:
 
 
 def _svg(title: str, description: str, parts: Sequence[str]) -> str:
-    box = f'x="{LEFT}" width="{RIGHT - LEFT}"'
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
@@ -247,8 +230,6 @@ def _svg(title: str, description: str, parts: Sequence[str]) -> str:
             f'<title id="sw-title">{html_text(one_line(title, 120))}</title>',
             f'<desc id="sw-desc">{html_text(description)}</desc>',
             f"<style>{STYLE}</style>",
-            f'<defs><clipPath id="sw-equity"><rect {box} y="44" height="224"/></clipPath>'
-            f'<clipPath id="sw-drawdown"><rect {box} y="311" height="82"/></clipPath></defs>',
             f'<rect class="sw-bg" width="{WIDTH}" height="{HEIGHT}" rx="6"/>',
             *parts,
             "</svg>\n",
