@@ -9,7 +9,7 @@ from bot.contract.language import Program
 from bot.contract.model import Contract
 from bot.decisions import contract_decisions
 from bot.gates.port import Verdict
-from bot.trial import ASKED_AT_A_CUT, Conversation, Trial, other_name
+from bot.trial import Conversation, Trial, other_name
 from sandbox_runner.jobs import TEST_REPORT
 from sandbox_runner.port import Outcome
 from sandbox_runner.test_report import NotAReport, find_problems, read_report
@@ -158,7 +158,7 @@ def judge_lookahead(
                 " is not the answer on all of them"
             )
             return Verdict(name, False, f"{counted} cuts", reason, strategy, step)
-    figure = f"{counted} cuts of up to {ASKED_AT_A_CUT} bars, {len(whole)} other markets"
+    figure = f"{counted} cuts, other prices"
     return Verdict(name, True, figure)
 
 

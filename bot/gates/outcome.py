@@ -10,6 +10,7 @@ from typing import Any
 from Backtest.report_files import EQUITY_COLUMNS, TRADE_COLUMNS
 from bot.contract.model import Acceptance
 from bot.gates.port import Verdict
+from sandbox_runner.test_report import find_problems, read_report
 
 REQUIRED = ("test_report.json", "trades.csv", "equity_curve.csv", "events.log", "summary.json")
 _SUMMARY_KEYS = ("total_trades", "total_pnl", "win_rate", "max_drawdown")
@@ -52,6 +53,9 @@ def _check(files: Mapping[str, bytes]) -> None:
     times = [datetime.fromisoformat(row[0]) for row in equity]
     if any(later <= earlier for earlier, later in zip(times, times[1:], strict=False)):
         raise ValueError("equity_curve.csv: timestamps do not rise")
+    problems = find_problems(read_report(files["test_report.json"]))
+    if problems:
+        raise ValueError(f"test_report.json: {problems[0]}")
     for line in files["events.log"].decode("utf-8").splitlines():
         datetime.fromisoformat(json.loads(line)["timestamp"])
 
