@@ -138,8 +138,8 @@ def _check_assignment(source: Source, node: ast.Attribute) -> None:
 
 
 def _is_field(source: Source, name: str) -> bool:
-    """Tell whether a class of this file has the attribute, and no library's value."""
-    if name in source.words.values or name in source.words.refused or name.startswith("_"):
+    """Tell whether a class of this file has the attribute."""
+    if name in source.words.refused or name.startswith("_"):
         return False
     return any(name in attributes for attributes in source.attributes_of.values())
 

@@ -7,9 +7,11 @@ from bot.gates.static.attributes import check_attribute
 from bot.gates.static.by_name import is_own_method
 from bot.gates.static.names import is_dunder
 from bot.gates.static.source import Source
+from bot.gates.static.unbound import in_annotation
 
 _READ_MODES = {"r", "rb", "rt"}
 _MAIN = "adapters.strategy_cli.main"
+_LOGGING = {"debug", "info", "warning", "error", "exception", "critical"}
 _MA_TYPE = "adapters.series.ma_type"
 _PATCHERS = {"unittest.mock.patch"}
 
@@ -117,7 +119,10 @@ def _check_listed(source: Source, node: ast.Attribute | ast.Name) -> None:
     name = source.listed.get(node, "")
     call = source.tree.parent(node)
     called = call if isinstance(call, ast.Call) and call.func is node else None
-    if name == "functools.wraps" and not _wraps_plainly(source, called):
+    if name in source.words.type_only and not _is_type_use(source, node):
+        why = "made by hand, this opens any memory as an array"
+        source.refuse(node, name, why, "use np.zeros, np.empty or np.asarray")
+    elif name == "functools.wraps" and not _wraps_plainly(source, called):
         why = "wraps copies whatever attributes it is told to"
         source.refuse(node, "wraps", why, "write @functools.wraps(function)")
     elif name == _MAIN and not _is_main_guarded(source, node):
@@ -132,6 +137,20 @@ def _check_listed(source: Source, node: ast.Attribute | ast.Name) -> None:
     elif name.startswith("pandas.read_") and not _reads_a_path(source, called):
         why = "a text may be an address on the network"
         source.refuse(node, name, why, "give a path: pd.read_csv(Path(name))")
+
+
+def _is_type_use(source: Source, node: ast.expr) -> bool:
+    parent = source.tree.parent(node)
+    if isinstance(parent, ast.Tuple):
+        parent = source.tree.parent(parent)
+    match parent:
+        case ast.Attribute() | ast.MatchClass():
+            return True
+        case ast.Call(func=ast.Name() as function):
+            return function is not node and any(
+                source.is_builtin(function, name) for name in ("isinstance", "issubclass")
+            )
+    return in_annotation(source, node)
 
 
 def _names_an_average(call: ast.Call | None) -> bool:
@@ -259,9 +278,9 @@ def _check_builtin(source: Source, call: ast.Call, function: ast.Name) -> None:
     if source.meaning(function)[0] is not None:
         return
     name = function.id
-    if name == "type" and (len(call.args) != 1 or call.keywords):
-        why = "type with three arguments makes a class that nobody can read"
-        source.refuse(call, "type", why, "write a class statement")
+    if name == "type" and not _tells_a_type(source, call):
+        why = "type may only be compared or shown, never called or kept"
+        source.refuse(call, "type", why, "name the class, or use isinstance")
     elif name in ("getattr", "hasattr", "setattr"):
         _check_named_attribute(source, call, name)
     elif name == "open" and "open" in source.words.call_only_builtins:
@@ -270,6 +289,19 @@ def _check_builtin(source: Source, call: ast.Call, function: ast.Name) -> None:
             source.refuse(call, "open", why, "write open(path) or open(path, 'rb')")
     elif name == "super" and call.args and not _is_plain_super(source, call):
         source.refuse(call, "super", "super of another object", "write super()")
+
+
+def _tells_a_type(source: Source, call: ast.Call) -> bool:
+    if len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
+        return False
+    match source.tree.parent(call):
+        case ast.Compare() | ast.FormattedValue() | ast.Attribute(attr="__name__"):
+            return True
+        case ast.Call(func=ast.Name() as function):
+            return any(source.is_builtin(function, word) for word in ("print", "repr", "str"))
+        case ast.Call(func=ast.Attribute(attr=word)):
+            return word in _LOGGING
+    return False
 
 
 def _is_plain_super(source: Source, call: ast.Call) -> bool:

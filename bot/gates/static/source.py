@@ -82,7 +82,7 @@ class Source:
                 case ast.JoinedStr(values=[ast.Constant(value=str(text)), *_]):
                     if len(text) > 1 and text.isidentifier():
                         self.prefixes.add(text)
-                case ast.keyword(arg=str(name)) | ast.Attribute(attr=name, ctx=ast.Store()):
+                case ast.keyword(arg=str(name)):
                     self.declared.add(name)
                 case ast.ClassDef():
                     self.attributes_of[node] = _class_attributes(node)
@@ -126,13 +126,11 @@ def _word(node: ast.expr) -> str:
 
 def _class_attributes(node: ast.ClassDef) -> set[str]:
     names: set[str] = set()
-    for inner in ast.walk(node):
-        match inner:
-            case ast.Attribute(value=ast.Name(), attr=name, ctx=ast.Store()):
-                names.add(name)
     for statement in node.body:
         match statement:
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            case ast.FunctionDef(name=name):
+                names |= {name, *_stored_on_self(statement)}
+            case ast.ClassDef(name=name):
                 names.add(name)
             case ast.AnnAssign(target=ast.Name(id=name)):
                 names.add(name)
@@ -140,3 +138,16 @@ def _class_attributes(node: ast.ClassDef) -> set[str]:
                 for target in targets:
                     names.update(part.id for part in ast.walk(target) if isinstance(part, ast.Name))
     return names
+
+
+def _stored_on_self(method: ast.FunctionDef) -> set[str]:
+    first = [*method.args.posonlyargs, *method.args.args][:1]
+    return {
+        inner.attr
+        for inner in ast.walk(method)
+        if isinstance(inner, ast.Attribute)
+        and isinstance(inner.ctx, ast.Store)
+        and isinstance(inner.value, ast.Name)
+        and first
+        and inner.value.id == first[0].arg
+    }

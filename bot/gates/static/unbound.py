@@ -80,13 +80,14 @@ def _harmless_use(source: Source, node: ast.Name, methods: set[str]) -> bool:
         case ast.FunctionDef(returns=returns):
             return returns is node
         case ast.Tuple() | ast.Subscript() | ast.BinOp():
-            return _in_annotation(source, parent)
+            return in_annotation(source, parent)
         case ast.MatchClass():
             return True
     return False
 
 
-def _in_annotation(source: Source, node: ast.AST) -> bool:
+def in_annotation(source: Source, node: ast.AST) -> bool:
+    """Tell whether an expression is part of a type, of an argument, a result or a variable."""
     child = node
     for parent in source.tree.above(node):
         match parent:

@@ -59,6 +59,7 @@ class Vocabulary:
     by_name: frozenset[str]
     by_name_words: frozenset[str]
     call_only: frozenset[str]
+    type_only: frozenset[str]
     assigned: frozenset[str]
     reviews: tuple[Review, ...]
 
@@ -117,6 +118,7 @@ def vocabulary(file_class: FileClass) -> Vocabulary:
         bases=frozenset(every["bases"]) | frozenset(own.get("bases", ())),
         by_name=frozenset(every["by_name"]),
         by_name_words=frozenset(every["by_name_words"]),
+        type_only=frozenset(every["type_only"]),
         call_only=frozenset(every["call_only"]) | frozenset(every["by_name"]),
         assigned=frozenset(every["assigned"]) | frozenset(own.get("assigned", ())),
         reviews=_reviews(),
