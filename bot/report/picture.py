@@ -1,5 +1,6 @@
 """An equity curve to a picture of equity and drawdown, readable on light and on dark ground."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -139,7 +140,9 @@ def _value_axis(panel: _Panel, most: int, *, percents: bool) -> list[str]:
     digits = _digits(marks)
     for value in marks:
         y = _short(panel.y(value))
-        label = f"{decimal(value * 100, max(0, digits - 2))}%" if percents else _money(value, digits)
+        label = (
+            f"{decimal(value * 100, max(0, digits - 2))}%" if percents else _money(value, digits)
+        )
         parts.append(f'<path class="sw-g" d="M{LEFT} {y}H{RIGHT}"/>')
         parts.append(
             f'<text class="sw-m" x="{LEFT - 8}" y="{_short(panel.y(value) + 4)}" '
@@ -196,7 +199,7 @@ def _path(panel: _Panel, points: Sequence[Point]) -> str:
     """Steps between points in tenths of a pixel, so that no error adds up and no byte is spent."""
     spots = [(round(panel.x(time) * 10), round(panel.y(value) * 10)) for time, value in points]
     path = [f"M{_tenths(spots[0][0])} {_tenths(spots[0][1])}"]
-    for (x, y), (next_x, next_y) in zip(spots, spots[1:], strict=False):
+    for (x, y), (next_x, next_y) in itertools.pairwise(spots):
         step = _tenths(next_y - y)
         path.append(f"l{_tenths(next_x - x)}{'' if step.startswith('-') else ' '}{step}")
     return "".join(path)

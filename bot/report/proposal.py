@@ -89,7 +89,9 @@ def _verdict(story: Story) -> str:
 def _refused(verdict: Judged) -> str:
     where = f" ({markdown_code(verdict.where, 200)})" if verdict.where else ""
     step = f" Next: {markdown_text(verdict.next_step)}" if verdict.next_step else ""
-    return f"- **{markdown_text(verdict.name, 40)}**{where}: {markdown_text(refusal(verdict))}{step}"
+    return (
+        f"- **{markdown_text(verdict.name, 40)}**{where}: {markdown_text(refusal(verdict))}{step}"
+    )
 
 
 def _result(story: Story) -> str:
