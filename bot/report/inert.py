@@ -17,6 +17,7 @@ from bot.contract.characters import hidden_kind
 BREAK = "&#8203;"
 _BREAK_MARK = "\ue000"  # private use; `visible` leaves none of these
 _MOST_MARKS = 4  # combining marks on one letter; more of them paint over the lines around
+_UNUSUAL = re.compile(r"[^\t\n\x20-\x7e]+")
 _COMMIT = re.compile(r"(?<![0-9A-Za-z])(?=[0-9]*[a-fA-F])[0-9a-fA-F]{7,}(?![0-9A-Za-z])")
 _PLAIN = frozenset(string.ascii_letters + string.digits + " ,;!?'\"%(")
 # Ordinary code; a bracket only as an index, so that it is no `[skip ci]`.
@@ -26,9 +27,14 @@ _MOST_GROWTH = 2  # references are longer than what they stand for; ordinary tex
 
 def visible(text: str) -> str:
     """Show hidden characters as `⟨U+202E⟩`; line breaks and tabs stay."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _UNUSUAL.sub(_shown, lines)
+
+
+def _shown(found: re.Match[str]) -> str:
     shown = []
     marks = 0
-    for char in text.replace("\r\n", "\n").replace("\r", "\n"):
+    for char in found.group():
         marks = marks + 1 if unicodedata.combining(char) else 0
         if hidden_kind(char) or _selects_variation(char):
             shown.append(f"⟨U+{ord(char):04X}⟩")
@@ -90,8 +96,9 @@ def _markdown_char(line: str, index: int) -> str:
     if char in _PLAIN or not char.isascii():
         return char
     before, after = line[index - 1 : index], line[index + 1 : index + 2]
-    written = char if _is_harmless(char, before, after, line[:index]) else f"&#{ord(char)};"
-    return written + BREAK if _joins_a_reference(char, before, after) else written
+    if _joins_a_reference(char, before, after):
+        return f"&#{ord(char)};{BREAK}"
+    return char if _is_harmless(char, before, after, line[:index]) else f"&#{ord(char)};"
 
 
 def _is_harmless(char: str, before: str, after: str, so_far: str) -> bool:

@@ -44,7 +44,7 @@ def test_a_fall_of_one_candle_among_a_million_is_drawn() -> None:
     equity[654_321] = (equity[654_321][0], 5_000.0, 0.0)
     drawn = equity_svg(equity, capital=10_000)
     assert len(drawn) < 16_000
-    assert "Drawdown, deepest 53.08%" in drawn
+    assert "Drawdown, deepest 53.07%" in drawn
     falls = thin(drawdown([(time, value) for time, value, _ in equity]), 200)
     assert min(fall for _, fall in falls) < -0.5
 
