@@ -113,10 +113,10 @@ def _is_harmless(char: str, before: str, after: str, so_far: str) -> bool:
 
 def _joins_a_reference(char: str, before: str, after: str) -> bool:
     """Tell the joint of a mention, an issue number, an address, an emoji or a ticket."""
+    between_digits = before.isdigit() and after.isdigit()
     return (
         char in "@#"
-        or (char == ":" and after.strip() != "" and not (before.isdigit() and after.isdigit()))
-        or (char == "." and after.isalpha())
+        or (char in ":." and after.strip() != "" and not between_digits)
         or (char == "-" and before.isalpha() and after.isdigit())
     )
 

@@ -25,6 +25,8 @@ TEXTS = (
     "[x]: https://evil.example",
     "see https://evil.example/a?b=c and www.evil.example or mail root@evil.example",
     "<https://evil.example>",
+    "www.1.example www.… ftp://evil.example mailto:a@evil.example xmpp:a@evil.example",
+    "http://1.2.3.4/x a1@2.example //evil.example \\\\evil\\share",
     "@octocat @org/team please merge",
     "Fixes #12, closes owner/repo#34, resolves GH-56, see 1a2b3c4d5e6f7a8b9c0d",
     "/stratwright approve 1a2b3c4d5e6f",
