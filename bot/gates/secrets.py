@@ -1,0 +1,80 @@
+"""The gate `secrets`: no key, token or password stands in a candidate's files."""
+
+import threading
+from functools import cache
+from typing import Any
+
+from bot.gates.port import Case, Verdict
+from bot.gates.refusal import counted, verdict_of
+from bot.gates.static.offence import Offence
+
+_OFFENCE_LIMIT = 20
+_LONGEST_LINE = 20_000
+# Digests are long hex texts by nature; every other detector of the library is used.
+_LEFT_OUT = {"Hex High Entropy String"}
+_lock = threading.Lock()
+
+
+class SecretsGate:
+    """Refuses what looks like a credential."""
+
+    name = "secrets"
+
+    def judge(self, case: Case) -> Verdict:
+        """Scan every file, Python or not."""
+        found = {path: find_secrets(path, case.files[path]) for path in sorted(case.files)}
+        return verdict_of(self.name, found, counted(len(found)))
+
+
+def find_secrets(path: str, content: bytes) -> list[Offence]:
+    """List the lines that look like credentials; the credential itself is never repeated."""
+    offences = []
+    text = content.decode("utf-8", errors="replace")
+    with _lock:
+        for number, line in enumerate(text.splitlines(), start=1):
+            if len(line) > _LONGEST_LINE:
+                why = f"a line of {len(line)} characters cannot be searched for credentials"
+                offences.append(Offence(number, 1, "line", why, "break it into shorter lines"))
+                continue
+            offences += [_offence(number, kind) for kind in _kinds(path, line, number)]
+            if len(offences) >= _OFFENCE_LIMIT:
+                break
+    return offences[:_OFFENCE_LIMIT]
+
+
+def _offence(number: int, kind: str) -> Offence:
+    instead = "remove it and revoke it; the live host takes credentials from its secrets provider"
+    return Offence(number, 1, kind, "this line looks like a credential", instead)
+
+
+def _kinds(path: str, line: str, number: int) -> list[str]:
+    kinds = set()
+    for detector in _detectors():
+        for secret in detector.analyze_line(filename=path, line=line, line_number=number):
+            if not _is_harmless(secret.secret_value or "", line, detector):
+                kinds.add(str(detector.secret_type))
+    return sorted(kinds)
+
+
+def _is_harmless(value: str, line: str, detector: Any) -> bool:
+    """Apply the library's own heuristics, except the comment that would silence it."""
+    from detect_secrets.filters import heuristic
+
+    return bool(
+        heuristic.is_sequential_string(value)
+        or heuristic.is_potential_uuid(value)
+        or heuristic.is_likely_id_string(value, line, detector)
+        or heuristic.is_templated_secret(value)
+        or heuristic.is_prefixed_with_dollar_sign(value)
+        or heuristic.is_indirect_reference(line)
+        or heuristic.is_not_alphanumeric_string(value)
+    )
+
+
+@cache
+def _detectors() -> tuple[Any, ...]:
+    """Make the detectors; the import takes a fifth of a second, so it waits for the first use."""
+    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
+
+    classes: dict[str, Any] = get_mapping_from_secret_type_to_class()
+    return tuple(classes[kind]() for kind in sorted(classes) if kind not in _LEFT_OUT)

@@ -1,0 +1,47 @@
+"""A file's bytes to everything in it that its class of file may not have."""
+
+from bot.gates.static.attributes import check_attributes
+from bot.gates.static.by_name import check_functions_by_name
+from bot.gates.static.calls import check_calls
+from bot.gates.static.classes import check_classes
+from bot.gates.static.import_lines import check_imports
+from bot.gates.static.names import check_names, trace_origins
+from bot.gates.static.offence import Offence
+from bot.gates.static.scopes import Scopes
+from bot.gates.static.source import Source
+from bot.gates.static.tree import Tree, read_tree
+from bot.gates.static.vocabulary import FileClass, Vocabulary, vocabulary
+
+OFFENCE_LIMIT = 50
+
+
+def check_bytes(content: bytes, file_class: FileClass) -> tuple[Offence, ...]:
+    """Check a file whole: its bytes, its syntax, its names. Never raises for any content."""
+    tree, offences = read_tree(content)
+    if tree is None:
+        return tuple(offences)
+    return check_tree(tree, file_class)
+
+
+def check_tree(tree: Tree, file_class: FileClass) -> tuple[Offence, ...]:
+    """Check the names in a parsed file; a checker that fails has refused."""
+    words = vocabulary(file_class)
+    try:
+        return _check(tree, words)
+    except Exception as error:
+        why = f"the checker could not read this file ({type(error).__name__})"
+        instead = "simplify it; if it is plain code, please report it"
+        return (Offence(0, 1, "checker", why, instead),)
+
+
+def _check(tree: Tree, words: Vocabulary) -> tuple[Offence, ...]:
+    source = Source(tree, Scopes(tree), words)
+    source.collect_words()
+    check_imports(source)
+    trace_origins(source)
+    check_names(source)
+    check_attributes(source)
+    check_functions_by_name(source)
+    check_calls(source)
+    check_classes(source)
+    return tuple(sorted(set(source.offences))[:OFFENCE_LIMIT])

@@ -1,0 +1,38 @@
+"""Which class of file a path and its content belong to."""
+
+import ast
+from pathlib import PurePosixPath
+
+from bot.gates.static.tree import read_tree
+from bot.gates.static.vocabulary import FileClass
+
+_FREQTRADE_FOLDER = ("Backtest", "freqtrade")
+
+
+def class_by_path(path: str) -> FileClass | None:
+    """Give the class of a file of the repository, as the plan lays files out."""
+    parts = PurePosixPath(path).parts
+    if len(parts) >= 2 and parts[-2] == "tests" and parts[-1].startswith("test_"):
+        return "test"
+    if parts[-3:-1] == _FREQTRADE_FOLDER:
+        return "freqtrade"
+    if parts[-3:-1] == ("Backtest", "codes"):
+        return "strategy"
+    return None
+
+
+def guess_class(path: str, content: bytes) -> FileClass:
+    """Guess the class of any file; the strict one if nothing speaks for another."""
+    by_path = class_by_path(path)
+    if by_path is not None:
+        return by_path
+    tree, _ = read_tree(content)
+    for node in tree.nodes if tree is not None else ():
+        if isinstance(node, ast.ClassDef) and any(_is_istrategy(base) for base in node.bases):
+            return "freqtrade"
+    return "strategy"
+
+
+def _is_istrategy(base: ast.expr) -> bool:
+    name = base.id if isinstance(base, ast.Name) else getattr(base, "attr", "")
+    return name == "IStrategy"

@@ -1,0 +1,153 @@
+"""A parsed file with its scopes, origins and declared names: what every rule looks at."""
+
+import ast
+import re
+from dataclasses import dataclass, field
+
+from bot.gates.static.offence import Offence, printable
+from bot.gates.static.scopes import Binding, Scope, Scopes
+from bot.gates.static.tree import Tree
+from bot.gates.static.vocabulary import Vocabulary
+
+_WORDS = re.compile(r"[A-Za-z_]\w*")
+_LONGEST_WORD_LIST = 300
+
+
+@dataclass
+class Source:
+    """One file under examination; rules add their offences to it.
+
+    Attributes:
+        modules: expression -> module that it stands for.
+        listed: expression -> listed name that it stands for, as numpy.mean.
+        refused_chains: attributes that already have their offence.
+    """
+
+    tree: Tree
+    scopes: Scopes
+    words: Vocabulary
+    offences: list[Offence] = field(default_factory=list)
+    modules: dict[ast.AST, str] = field(default_factory=dict)
+    listed: dict[ast.AST, str] = field(default_factory=dict)
+    refused_chains: set[ast.AST] = field(default_factory=set)
+    declared: set[str] = field(default_factory=set)
+    prefixes: set[str] = field(default_factory=set)
+    attributes_of: dict[ast.ClassDef, set[str]] = field(default_factory=dict)
+
+    def refuse(self, node: ast.AST, name: str, why: str, instead: str) -> None:
+        """Note an offence at a node."""
+        line = getattr(node, "lineno", 0)
+        column = getattr(node, "col_offset", 0) + 1
+        if isinstance(node, ast.Attribute) and node.end_lineno is not None:
+            # The name after the dot, so that a chain's offences follow each other.
+            line = node.end_lineno
+            column = (node.end_col_offset or 0) - len(node.attr.encode("utf-8")) + 1
+        self.offences.append(Offence(line, column, printable(name), why, instead))
+
+    def meaning(self, node: ast.Name) -> tuple[Scope | None, list[Binding]]:
+        """Find what a name means where it stands."""
+        return self.scopes.resolve(node.id, self.scopes.of(node))
+
+    def owner(self, node: ast.expr) -> ast.ClassDef | None:
+        """Give the class whose instance this expression is, if it is a method's own `self`."""
+        method = self._method(node)
+        if method is None or any(_word(item) == "classmethod" for item in method.decorator_list):
+            return None
+        parent = self.tree.parents[method]
+        return parent if isinstance(parent, ast.ClassDef) else None
+
+    def is_class_argument(self, node: ast.expr) -> bool:
+        """Tell whether an expression is a class method's `cls`."""
+        method = self._method(node)
+        return method is not None and self.owner(node) is None
+
+    def _method(self, node: ast.expr) -> ast.FunctionDef | None:
+        if not isinstance(node, ast.Name):
+            return None
+        scope, bindings = self.meaning(node)
+        if scope is None or len(bindings) != 1 or bindings[0].kind != "argument":
+            return None
+        method = scope.node
+        if not isinstance(method, ast.FunctionDef) or not method_of_class(self.tree, method):
+            return None
+        first = [*method.args.posonlyargs, *method.args.args][:1]
+        return method if first and first[0] is bindings[0].node else None
+
+    def collect_words(self) -> None:
+        """Learn the attribute and column names that the file itself declares."""
+        for node in self.tree.nodes:
+            match node:
+                case ast.Constant(value=str(text)) if len(text) <= _LONGEST_WORD_LIST:
+                    self.declared.update(_WORDS.findall(text))
+                case ast.JoinedStr(values=[ast.Constant(value=str(text)), *_]):
+                    if len(text) > 1 and text.isidentifier():
+                        self.prefixes.add(text)
+                case ast.keyword(arg=str(name)):
+                    self.declared.add(name)
+                case ast.ClassDef():
+                    self.attributes_of[node] = _class_attributes(node)
+        for attributes in self.attributes_of.values():
+            self.declared |= attributes
+
+    def is_builtin(self, node: ast.AST, name: str) -> bool:
+        """Tell whether an expression is this builtin, and not a name of the file's own."""
+        return isinstance(node, ast.Name) and node.id == name and self.meaning(node)[0] is None
+
+    def family(self, owner: ast.ClassDef) -> set[str]:
+        """Collect what a class and the file's own classes above it define."""
+        known = {node.name: node for node in self.attributes_of}
+        found: set[str] = set()
+        waiting, seen = [owner], set()
+        while waiting:
+            current = waiting.pop()
+            if current in seen:
+                continue
+            seen.add(current)
+            found |= self.attributes_of[current]
+            bases = [base.id for base in current.bases if isinstance(base, ast.Name)]
+            waiting += [known[base] for base in bases if base in known]
+        return found
+
+    def declares(self, name: str) -> bool:
+        """Tell whether the file itself speaks of an attribute or a column of this name."""
+        return name in self.declared or any(name.startswith(prefix) for prefix in self.prefixes)
+
+
+def method_of_class(tree: Tree, node: ast.FunctionDef) -> bool:
+    """Tell whether a function is a method that gets its instance or class."""
+    if not isinstance(tree.parent(node), ast.ClassDef):
+        return False
+    return not any(_word(item) == "staticmethod" for item in node.decorator_list)
+
+
+def _word(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _class_attributes(node: ast.ClassDef) -> set[str]:
+    names: set[str] = set()
+    for statement in node.body:
+        match statement:
+            case ast.FunctionDef(name=name):
+                names |= {name, *_stored_on_self(statement)}
+            case ast.ClassDef(name=name):
+                names.add(name)
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                names.add(name)
+            case ast.Assign(targets=targets):
+                for target in targets:
+                    names.update(part.id for part in ast.walk(target) if isinstance(part, ast.Name))
+    return names
+
+
+def _stored_on_self(method: ast.FunctionDef) -> set[str]:
+    first = [*method.args.posonlyargs, *method.args.args][:1]
+    return {
+        inner.attr
+        for inner in ast.walk(method)
+        if isinstance(inner, ast.Attribute)
+        and isinstance(inner.ctx, ast.Store)
+        and isinstance(inner.value, ast.Name)
+        and first
+        and inner.value.id == first[0].arg
+    }

@@ -1,0 +1,112 @@
+"""Text to a syntax tree with parents and scopes, within limits, without recursion."""
+
+import ast
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bot.gates.static.characters import foreign_identifiers, read_text
+from bot.gates.static.offence import Offence, printable
+
+NODE_LIMIT = 120_000
+DEPTH_LIMIT = 300
+# Long before the parser gets deep: brackets, and operators that nest to the right.
+BRACKET_LIMIT = 80
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A parsed file: every node once, in source order, and who its parent is."""
+
+    root: ast.Module
+    nodes: tuple[ast.AST, ...]
+    parents: dict[ast.AST, ast.AST]
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """Give the node around this one."""
+        return self.parents.get(node)
+
+    def above(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Walk from a node's parent to the module."""
+        current = self.parents.get(node)
+        while current is not None:
+            yield current
+            current = self.parents.get(current)
+
+
+def read_tree(content: bytes) -> tuple[Tree | None, list[Offence]]:
+    """Parse a file; without a tree there is at least one offence. Never raises."""
+    try:
+        text, offences = read_text(content)
+        if offences:
+            return None, offences
+        return _parse(text)
+    except SyntaxError as error:
+        return None, [_syntax_error(error)]
+    except (RecursionError, MemoryError):
+        return None, [_too_deep()]
+    except Exception as error:
+        why = f"the file could not be read as Python ({type(error).__name__})"
+        return None, [Offence(0, 1, "syntax", why, "write plain Python 3.11")]
+
+
+def _parse(text: str) -> tuple[Tree | None, list[Offence]]:
+    if _bracket_depth(text) > BRACKET_LIMIT:
+        return None, [_too_deep()]
+    with warnings.catch_warnings():
+        # An odd escape in a string is the linter's business.
+        warnings.simplefilter("ignore")
+        root = ast.parse(text, "candidate", "exec")
+        tree = _walk(root)
+        if tree is None:
+            return None, [_too_deep()]
+        # Finds what the parser alone lets through: return outside a function, names bound twice.
+        compile(root, "candidate", "exec", dont_inherit=True)
+    foreign = foreign_identifiers(text)
+    return (None if foreign else tree), foreign
+
+
+def _walk(root: ast.Module) -> Tree | None:
+    nodes: list[ast.AST] = []
+    parents: dict[ast.AST, ast.AST] = {}
+    stack: list[tuple[ast.AST, int]] = [(root, 0)]
+    while stack:
+        node, depth = stack.pop()
+        nodes.append(node)
+        if depth > DEPTH_LIMIT or len(nodes) > NODE_LIMIT:
+            return None
+        children = list(ast.iter_child_nodes(node))
+        for child in reversed(children):
+            # Load, Store and operators are shared by all their users and have no place.
+            if isinstance(
+                child, (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
+            ):
+                continue
+            parents[child] = node
+            stack.append((child, depth + 1))
+    return Tree(root, tuple(nodes), parents)
+
+
+def _bracket_depth(text: str) -> int:
+    """Count the deepest nesting of brackets; brackets in strings count too, which is no harm."""
+    depth = deepest = 0
+    for character in text:
+        if character in "([{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character in ")]}":
+            depth = max(0, depth - 1)
+    return deepest
+
+
+def _too_deep() -> Offence:
+    why = f"the code is nested too deeply or has more than {NODE_LIMIT} parts"
+    return Offence(0, 1, "depth", why, "split long expressions into named steps")
+
+
+def _syntax_error(error: SyntaxError) -> Offence:
+    name = printable((error.text or "").strip()) or "syntax"
+    why = f"not valid Python: {printable(error.msg or 'syntax error', 200)}"
+    return Offence(
+        error.lineno or 0, max(1, error.offset or 1), name, why, "write valid Python 3.11"
+    )

@@ -1,0 +1,153 @@
+"""The committed lists of names, read once per class of file."""
+
+import fnmatch
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Literal, get_args
+
+FileClass = Literal["strategy", "freqtrade", "module", "test"]
+FILE_CLASSES: tuple[FileClass, ...] = get_args(FileClass)
+
+_GENERATED = ("numpy", "pandas", "python", "talib")
+# One module under two addresses.
+_ALIASES = {"pandas.offsets": "pandas.tseries.offsets", "numpy.lib.math": "math"}
+
+
+@dataclass(frozen=True)
+class Review:
+    """Why names were left out of the generated lists."""
+
+    names: tuple[str, ...]
+    why: str
+    instead: str
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What a file of one class may say.
+
+    Attributes:
+        modules: listed names by module.
+        rooms: names in front of the last dot of a listed module: numpy of numpy.random.
+        values: attributes that any value may be asked for.
+        refused: attributes that no value may be asked for.
+        doors: modules that other modules hold; refused where the value may be a module.
+        private: names with a leading underscore that the libraries' own values have.
+    """
+
+    file_class: FileClass
+    modules: Mapping[str, frozenset[str]]
+    rooms: frozenset[str]
+    values: frozenset[str]
+    refused: frozenset[str]
+    private: frozenset[str]
+    doors: frozenset[str]
+    stdlib: frozenset[str]
+    python_builtins: frozenset[str]
+    builtins: frozenset[str]
+    call_only_builtins: frozenset[str]
+    dunder_methods: frozenset[str]
+    dunder_names: frozenset[str]
+    dunder_names_of_python: frozenset[str]
+    refused_bindings: frozenset[str]
+    decorators: frozenset[str]
+    bases: frozenset[str]
+    by_name: frozenset[str]
+    by_name_words: frozenset[str]
+    call_only: frozenset[str]
+    type_only: frozenset[str]
+    assigned: frozenset[str]
+    reviews: tuple[Review, ...]
+
+    def module(self, name: str) -> str | None:
+        """Give a module's listed name, or nothing if it is neither listed nor on the way to one."""
+        name = _ALIASES.get(name, name)
+        return name if name in self.modules or name in self.rooms else None
+
+    def offers(self, module: str, name: str) -> bool:
+        """Tell whether a module's name is listed."""
+        return name in self.modules.get(module, frozenset())
+
+    def review_of(self, name: str) -> Review | None:
+        """Find why an attribute was left out."""
+        for review in self.reviews:
+            if any(fnmatch.fnmatchcase(name, pattern) for pattern in review.names):
+                return review
+        return None
+
+
+@cache
+def vocabulary(file_class: FileClass) -> Vocabulary:
+    """Read the lists for a class of file."""
+    generated = [json.loads(_read(f"{library}.json")) for library in _GENERATED]
+    python = generated[_GENERATED.index("python")]
+    hand, words = tomllib.loads(_read("modules.toml")), tomllib.loads(_read("values.toml"))
+    modules = _modules(file_class, generated, hand)
+    own, every = words[file_class], words["every"]
+    refused = frozenset().union(
+        *(page["refused"] for page in generated), every["refused"], own.get("refused", ())
+    )
+    values = frozenset().union(
+        *(page["values"] for page in generated), every["values"], own["values"]
+    )
+    rooms = {
+        name.rsplit(".", depth)[0] for name in modules for depth in range(1, name.count(".") + 1)
+    }
+    return Vocabulary(
+        file_class=file_class,
+        modules=modules,
+        rooms=frozenset(rooms) | {"pandas.tseries", "pandas.api"},
+        values=values - (refused - frozenset(own["values"])),
+        refused=refused - frozenset(own["values"]),
+        private=frozenset().union(*(page["private"] for page in generated)),
+        doors=frozenset(python["doors"]),
+        stdlib=frozenset(python["stdlib"]),
+        python_builtins=frozenset(python["builtins"]),
+        builtins=frozenset(every["builtins"]),
+        call_only_builtins=frozenset(every["call_only_builtins"])
+        | frozenset(own.get("builtins", ())),
+        dunder_methods=frozenset(every["dunder_methods"]),
+        dunder_names=frozenset(every["dunder_names"]),
+        dunder_names_of_python=frozenset(every["dunder_names_of_python"]),
+        refused_bindings=frozenset(every["refused_bindings"]),
+        decorators=frozenset(every["decorators"]) | frozenset(own.get("decorators", ())),
+        bases=frozenset(every["bases"]) | frozenset(own.get("bases", ())),
+        by_name=frozenset(every["by_name"]),
+        by_name_words=frozenset(every["by_name_words"]),
+        type_only=frozenset(every["type_only"]),
+        call_only=frozenset(every["call_only"]) | frozenset(every["by_name"]),
+        assigned=frozenset(every["assigned"]) | frozenset(own.get("assigned", ())),
+        reviews=_reviews(),
+    )
+
+
+def _modules(
+    file_class: FileClass, generated: list[dict[str, Any]], hand: dict[str, Any]
+) -> dict[str, frozenset[str]]:
+    pages = [page.get("modules", {}) for page in generated]
+    pages += [hand["python"], hand["libraries"], hand["ours"]]
+    if file_class != "strategy":
+        pages.append(hand[file_class])
+    if file_class == "test":
+        pages.append(hand["freqtrade"])
+    modules: dict[str, frozenset[str]] = {}
+    for page in pages:
+        for module, names in page.items():
+            modules[module] = modules.get(module, frozenset()) | frozenset(names)
+    return modules
+
+
+def _reviews() -> tuple[Review, ...]:
+    page = tomllib.loads(_read("review.toml"))
+    return tuple(
+        Review(tuple(entry["names"]), entry["why"], entry["instead"]) for entry in page["value"]
+    )
+
+
+def _read(name: str) -> str:
+    folder = resources.files("bot.gates.static") / "lists"
+    return (folder / name).read_text(encoding="utf-8")
