@@ -77,8 +77,8 @@ def _head(story: Story) -> str:
     description = contract.description.strip()
     lines = [
         "<header>",
-        f"<h1>{_said(contract.name)}</h1>",
-        f'<p class="muted">{_said(market_line(story))}</p>',
+        f"<h1>{_said(one_line(contract.name, 120))}</h1>",
+        f'<p class="muted">{_said(one_line(market_line(story), 300))}</p>',
         f"<p>{_said(description)}</p>" if description else "",
         f'<div class="verdict {kind}"><strong>{html_text(verdict_title(story))}</strong>',
         f"{html_text(result_line(story))}</div>",

@@ -190,9 +190,18 @@ def _line(panel: _Panel, points: Sequence[Point], style: str, *, area: bool = Fa
         return f'<circle class="sw-p" cx="{x}" cy="{y}" r="3"/>'
     path = _path(panel, points)
     if area:
-        zero, last = _short(panel.y(0.0)), _short(panel.x(points[-1][0]))
-        path = f"M{_short(panel.x(points[0][0]))} {zero}L{path[1:]}L{last} {zero}"
-    return f'<path {style} stroke-linejoin="round" d="{path}"/>'
+        zero = _short(panel.y(0.0))
+        path = f"M{LEFT - 9} {zero}V{_short(panel.y(points[0][1]))}L{path[1:]}h9V{zero}"
+    line = f'<path {style} stroke-linejoin="round" d="{path}"/>'
+    return _window(panel, line) if area else line
+
+
+def _window(panel: _Panel, drawn: str) -> str:
+    """Cut off the ends of an area, which would look like a fall and a recovery."""
+    box = f"{LEFT} {panel.top - 1:g} {RIGHT - LEFT} {panel.bottom - panel.top + 2:g}"
+    x, y, width, height = box.split()
+    place = f'x="{x}" y="{y}" width="{width}" height="{height}" viewBox="{box}"'
+    return f"<svg {place}>{drawn}</svg>"
 
 
 def _path(panel: _Panel, points: Sequence[Point]) -> str:
