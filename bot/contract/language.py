@@ -128,7 +128,7 @@ class _LanguageReader:
     def scope(self) -> Scope:
         """The names that are known so far."""
         windows = {
-            name: whole and 1 <= min(self.extremes[name]) and max(self.extremes[name]) <= MAX_WINDOW
+            name: whole and min(self.extremes[name]) >= 1 and max(self.extremes[name]) <= MAX_WINDOW
             for name, whole in self.integers.items()
         }
         return Scope(windows, self.outputs, frozenset(self.booleans))
