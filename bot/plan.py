@@ -78,15 +78,22 @@ def make_plan(contract: AnyContract, contract_path: str, warmup: int | None = No
 
 def strategy_files(contract: Contract) -> tuple[str, ...]:
     """Give the paths of the files that hold the strategy, without its tests."""
-    paths = {
-        "adapter": f"Backtest/codes/{contract.file_stem}.py",
-        "freqtrade": f"Backtest/freqtrade/{contract.name}.py",
-    }
-    return tuple(paths[target] for target in sorted(contract.targets))
+    paths = {"adapter": f"Backtest/codes/{contract.file_stem}.py"}
+    return tuple(paths[target] for target in sorted(contract.targets) if target in paths)
+
+
+def planned_files(contract: Contract) -> tuple[str, ...]:
+    """Give the paths of all files that a candidate may have."""
+    return (*strategy_files(contract), f"tests/test_{contract.file_stem}.py")
+
+
+def not_written(contract: Contract) -> tuple[str, ...]:
+    """Give the targets that this version does not write; whoever asks for one is told."""
+    return tuple(target for target in contract.targets if target != "adapter")
 
 
 def _strategy_todos(contract: Contract, warmup: int | None) -> tuple[Todo, ...]:
-    files = (*strategy_files(contract), f"tests/test_{contract.file_stem}.py")
+    files = planned_files(contract)
     return (
         Todo(
             "data",

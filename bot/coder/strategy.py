@@ -171,7 +171,7 @@ def _talib_line(step: TalibStep, names: Names) -> str:
 def _talib_argument(step: TalibStep, key: str, value: Value, names: Names) -> str:
     argument = step.function.argument(key)
     if argument and argument.kind == "matype" and not isinstance(value, Parameter):
-        kind = next(name for name, number in catalog.MA_TYPES.items() if number == value)
+        kind = next(name for name, number in catalog.ma_types().items() if number == value)
         return f'series.ma_type("{kind}")'
     return _argument(value, names)
 

@@ -8,16 +8,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-# TA-Lib's own stubs leave these out.
-talib: Any = import_module("talib")
-abstract: Any = import_module("talib.abstract")
-
-MA_TYPES: dict[str, int] = {
-    name: value
-    for name, value in vars(type(talib.MA_Type)).items()
-    if not name.startswith("_") and isinstance(value, int)
-}
-
 Floats = NDArray[np.float64]
 
 
@@ -61,9 +51,31 @@ class TalibFunction:
 
 
 @cache
+def _talib() -> Any:
+    """TA-Lib, which brings pandas along: half a second that only contracts with indicators pay."""
+    return import_module("talib")
+
+
+@cache
+def _abstract() -> Any:
+    return import_module("talib.abstract")
+
+
+@cache
+def ma_types() -> dict[str, int]:
+    """The kinds of moving averages and their numbers."""
+    kinds = vars(type(_talib().MA_Type)).items()
+    return {
+        name: number
+        for name, number in kinds
+        if not name.startswith("_") and isinstance(number, int)
+    }
+
+
+@cache
 def function_names() -> tuple[str, ...]:
     """Every function that the installed library lists."""
-    return tuple(sorted(talib.get_functions()))
+    return tuple(sorted(_talib().get_functions()))
 
 
 @cache
@@ -75,7 +87,7 @@ def describe(name: str) -> TalibFunction:
     """
     if name not in function_names():
         raise KeyError(name)
-    info: dict[str, Any] = abstract.Function(name).info
+    info: dict[str, Any] = _abstract().Function(name).info
     return TalibFunction(
         name=name,
         title=str(info["display_name"]),
@@ -106,7 +118,7 @@ def _argument(name: str, default: int | float) -> Argument:
 @cache
 def lookback(name: str, arguments: tuple[tuple[str, int | float], ...]) -> int:
     """Bars before the first value of a function with these arguments."""
-    function = abstract.Function(name)
+    function = _abstract().Function(name)
     function.parameters = dict(arguments)
     return int(function.lookback)
 
@@ -123,8 +135,15 @@ def refusal(name: str, arguments: tuple[tuple[str, int | float], ...]) -> str:
     return ""
 
 
+@cache
+def _function(name: str) -> Any:
+    """The function itself, without the wrapper that looks for pandas in its arguments."""
+    wrapped = getattr(_talib(), name)
+    return getattr(wrapped, "__wrapped__", wrapped)
+
+
 def call(name: str, inputs: list[Floats], arguments: dict[str, int | float]) -> tuple[Floats, ...]:
     """Run a function on whole arrays; one float array per output, missing values as NaN."""
-    result = getattr(talib, name)(*inputs, **arguments)
+    result = _function(name)(*inputs, **arguments)
     outputs = result if isinstance(result, tuple) else (result,)
     return tuple(np.asarray(output, dtype=np.float64) for output in outputs)

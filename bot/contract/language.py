@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from bot.contract import catalog
 from bot.contract.problems import Finding
 from bot.contract.problems import nearest as nearest_name
-from bot.contract.rules import PRICES, Scope, parse_rule
+from bot.contract.rules import MAX_WINDOW, PRICES, Scope, parse_rule
 from bot.contract.tree import Indicator, Node, Parameter, Price
 
 MAX_NAME = 48
@@ -127,7 +127,11 @@ class _LanguageReader:
 
     def scope(self) -> Scope:
         """The names that are known so far."""
-        return Scope(self.integers, self.outputs, frozenset(self.booleans))
+        windows = {
+            name: whole and min(self.extremes[name]) >= 1 and max(self.extremes[name]) <= MAX_WINDOW
+            for name, whole in self.integers.items()
+        }
+        return Scope(windows, self.outputs, frozenset(self.booleans))
 
     def find(
         self, where: Path, message: str, found: object = "", allowed: str = "", nearest: str = ""
@@ -314,15 +318,15 @@ class _LanguageReader:
     def read_argument(self, where: Path, argument: catalog.Argument, value: object) -> Value | None:
         """One argument: a number of the declared type, a moving average's name, or a parameter."""
         if isinstance(value, str):
-            if argument.kind == "matype" and value in catalog.MA_TYPES:
-                return catalog.MA_TYPES[value]
+            if argument.kind == "matype" and value in catalog.ma_types():
+                return catalog.ma_types()[value]
             if value in self.parameters:
                 if argument.kind == "real" or self.integers[value]:
                     return Parameter(0, value)
                 allowed = "a parameter whose default and range are whole numbers"
                 self.find(where, f"`{argument.name}` wants a whole number", value, allowed)
                 return None
-            kinds = [*catalog.MA_TYPES] if argument.kind == "matype" else []
+            kinds = [*catalog.ma_types()] if argument.kind == "matype" else []
             names = [*self.parameters, *kinds]
             allowed = ", ".join(["a number", *names])
             message = f"`{value[:40]}` is not a parameter"
@@ -339,8 +343,8 @@ class _LanguageReader:
             allowed = f"a whole number, {argument.default} by default"
             self.find(where, f"`{argument.name}` wants a whole number", value, allowed)
             return None
-        if argument.kind == "matype" and int(value) not in catalog.MA_TYPES.values():
-            allowed = ", ".join(f"{number} ({kind})" for kind, number in catalog.MA_TYPES.items())
+        if argument.kind == "matype" and int(value) not in catalog.ma_types().values():
+            allowed = ", ".join(f"{number} ({kind})" for kind, number in catalog.ma_types().items())
             self.find(where, "no moving average has this number", value, allowed)
             return None
         return int(value)

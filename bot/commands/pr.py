@@ -1,0 +1,182 @@
+"""`stratwright pr`: the local forge's pull requests, to read and to decide on."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.redaction import inert
+
+if TYPE_CHECKING:
+    from bot.forge.port import Forge, PullRequest
+    from bot.repository import Repository
+
+HELP = "list, show, diff, approve or close pull requests of this repository"
+_WHAT = {
+    "list": "all pull requests",
+    "show": "one, with what was said and decided",
+    "diff": "what it changes",
+    "approve": "say yes to its current commit, in your name",
+    "close": "say no to it",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
+    for name, what in _WHAT.items():
+        action = actions.add_parser(name, help=what, description=what)
+        if name != "list":
+            action.add_argument("number", type=int, metavar="NUMBER", help="from pr list")
+        if name == "approve":
+            action.add_argument("--head", metavar="SHA", help="the commit you have read")
+        if name in ("approve", "close"):
+            action.add_argument("--comment", default="", metavar="TEXT", help="why")
+        action.add_argument(
+            "--repository", type=Path, default=Path(), metavar="DIR", help="default: this one"
+        )
+        action.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do one of the actions."""
+    from bot.forge.port import open_forge
+    from bot.repository import open_repository
+
+    repository = open_repository(args.repository, to_write=args.action == "approve")
+    actions: dict[str, Callable[[argparse.Namespace, Repository, Forge], str]] = {
+        "list": _list,
+        "show": _show,
+        "diff": _diff,
+        "approve": _approve,
+        "close": _close,
+    }
+    text = actions[args.action](args, repository, open_forge("local", repository))
+    sys.stdout.write(text)
+    return 0
+
+
+def _list(args: argparse.Namespace, repository: "Repository", forge: "Forge") -> str:
+    pulls = forge.pulls()
+    if args.json:
+        return _json([_plain(pull) for pull in pulls])
+    if not pulls:
+        return "no pull requests yet; stratwright run CONTRACT opens one\n"
+    rows = [
+        f"{pull.number:>4}  {pull.state:<7} {pull.draft.head[:12]}  {pull.draft.branch}  "
+        f"{inert(pull.draft.title)}"
+        for pull in pulls
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def _show(args: argparse.Namespace, repository: "Repository", forge: "Forge") -> str:
+    from bot.forge.records import to_plain
+
+    pull = forge.get(args.number)
+    check = forge.get_check(pull.draft.head)
+    comments, reviews = forge.comments(pull.number), forge.reviews(pull.number)
+    if args.json:
+        more = {
+            "check": to_plain(check) if check else None,
+            "comments": [to_plain(comment) for comment in comments],
+            "reviews": [to_plain(review) for review in reviews],
+        }
+        return _json({**_plain(pull), **more})
+    draft = pull.draft
+    rows = {
+        "state": f"{pull.state} {pull.reason}".rstrip(),
+        "branch": f"{draft.branch} -> {draft.base or draft.base_commit[:12]}",
+        "head": draft.head,
+        "tag": draft.tag,
+        "run": draft.correlation_id,
+        "opened": f"{pull.created} by {pull.author}",
+        "gates": f"{'passed' if check.passed else 'refused'}: {check.summary}" if check else "",
+    }
+    lines = [f"#{pull.number} {draft.title}", ""]
+    lines += [f"{label:<8}{value}" for label, value in rows.items() if value]
+    lines += ["", draft.body.strip()]
+    for review in reviews:
+        void = "" if review.head == draft.head else ", for an older commit"
+        said = f"  {review.body}" if review.body else ""
+        lines += [
+            "",
+            f"{review.created} {review.author}: {review.decision} {review.head[:12]}{void}",
+        ]
+        lines += [said] if said else []
+    for comment in comments:
+        lines += ["", f"{comment.created} {comment.author}:", f"  {comment.body}"]
+    return inert("\n".join(lines)) + "\n"
+
+
+def _diff(args: argparse.Namespace, repository: "Repository", forge: "Forge") -> str:
+    pull = forge.get(args.number)
+    patch = repository.diff(pull.draft.base_commit, pull.draft.head)
+    text = patch.decode("utf-8", "replace")
+    if args.json:
+        return _json({"number": pull.number, "head": pull.draft.head, "diff": text})
+    if sys.stdout.isatty():
+        return inert(text)
+    # Into a file or a pipe it goes byte for byte, so that git apply takes it.
+    sys.stdout.flush()
+    sys.stdout.buffer.write(patch)
+    return ""
+
+
+def _approve(args: argparse.Namespace, repository: "Repository", forge: "Forge") -> str:
+    from bot.bus.port import Event, EventName, open_bus, timestamp
+    from bot.forge.port import Decision
+    from bot.identity import task_of_branch
+
+    pull = forge.get(args.number)
+    head = pull.draft.head
+    if args.head:
+        # An abbreviation that Git knows; anything else is compared as it is.
+        head = repository.commit_of(args.head) or args.head
+    review = forge.review(pull.number, Decision.APPROVED, head, args.comment)
+    task = task_of_branch(pull.draft.branch)
+    assert task is not None  # noqa: S101 - the forge takes no other branches
+    event = Event(
+        EventName.APPROVAL_GRANTED,
+        pull.draft.correlation_id,
+        task.workflow,
+        task.task,
+        timestamp(datetime.now(UTC)),
+        {"pull_request": pull.number, "head": head, "approver": review.author},
+    )
+    bus = open_bus(repository.folder)
+    if all(told.data != event.data for told in bus.read(event.channel)):
+        bus.publish(event)
+    base = pull.draft.base or "your branch"
+    how = f"git switch {base} && git merge --no-ff {head[:12]}"
+    if args.json:
+        return _json({**_plain(pull), "approved_by": review.author, "merge": how})
+    return inert(
+        f"approved #{pull.number} at {head} as {review.author}\n"
+        f"Nothing was merged. To merge exactly what you approved:\n  {how}\n"
+    )
+
+
+def _close(args: argparse.Namespace, repository: "Repository", forge: "Forge") -> str:
+    pull = forge.close(args.number, args.comment)
+    if args.json:
+        return _json(_plain(pull))
+    return f"closed #{pull.number}; its branch and tag stay\n"
+
+
+def _plain(pull: "PullRequest") -> dict[str, object]:
+    from bot.forge.records import to_plain
+
+    plain = to_plain(pull)
+    draft = to_plain(pull.draft)
+    assert isinstance(plain, dict)  # noqa: S101 - a frozen value gives a dict
+    assert isinstance(draft, dict)  # noqa: S101
+    del plain["draft"]
+    return {**plain, **draft}
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2) + "\n"

@@ -1,0 +1,64 @@
+"""The commit that a proposal stands on.
+
+The rule: the branch you are on, as `origin` has it. What you have not pushed stays yours; a pull
+request shows the candidate and nothing else. Where origin does not know your branch, or the head is
+detached, or you are on a branch of generated code: origin's default branch. Without an origin, or
+with one that has never been fetched from or pushed to: the commit you are on.
+Uncommitted changes never matter. Nothing is fetched: the base is what the last fetch or push saw.
+"""
+
+from dataclasses import dataclass
+
+from bot.errors import InputError
+from bot.git.command import GitCommand
+from bot.identity import task_of_branch
+
+
+@dataclass(frozen=True)
+class Base:
+    """A commit and the branch it is the tip of; the branch is empty for a detached head."""
+
+    commit: str
+    branch: str
+
+
+def find_base(git: GitCommand, remote: str, name: str | None = None) -> Base:
+    """Find the base, or the one called by name.
+
+    Raises:
+        InputError: if there is no commit, or no branch of that name.
+    """
+    if name is not None:
+        commit = _commit(git, f"refs/remotes/{remote}/{name}") or _commit(git, f"refs/heads/{name}")
+        if not commit:
+            raise InputError(f"there is no branch {name!r}", "List them with: git branch --all")
+        return Base(commit, name)
+    head = git.run("symbolic-ref", "--quiet", "--short", "HEAD").text
+    own = head if head and task_of_branch(head) is None else ""
+    for branch in filter(None, (own, *_defaults(git, remote))):
+        commit = _commit(git, f"refs/remotes/{remote}/{branch}")
+        if commit:
+            return Base(commit, branch)
+    commit = _commit(git, "HEAD")
+    if not commit:
+        raise _no_commit(git, head)
+    return Base(commit, own)
+
+
+def _defaults(git: GitCommand, remote: str) -> tuple[str, ...]:
+    """Origin's default branch; `git remote add` and CI checkouts do not note it, so guess then."""
+    noted = git.run("symbolic-ref", "--quiet", f"refs/remotes/{remote}/HEAD").text
+    return (noted.removeprefix(f"refs/remotes/{remote}/"), "main", "master")
+
+
+def _commit(git: GitCommand, name: str) -> str:
+    answer = git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    return answer.text if answer.code == 0 else ""
+
+
+def _no_commit(git: GitCommand, head: str) -> InputError:
+    if git.run("rev-list", "--all", "--max-count=1").text:
+        message = f"the branch {head!r} has no commit yet"
+        return InputError(message, "Commit to it, or switch to a branch that has: git switch main")
+    message = "the repository has no commit yet, so there is nothing to propose a change to"
+    return InputError(message, 'Make one: git add contracts && git commit -m "first contract"')

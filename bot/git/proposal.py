@@ -1,0 +1,73 @@
+"""What is proposed to a repository, and what became of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.errors import SafetyStop
+from bot.git.base import Base
+from bot.identity import TaskName, Trailers
+
+
+class State(StrEnum):
+    """What a proposal changed."""
+
+    PROPOSED = "proposed"  # branch or tag are new or moved
+    UNCHANGED = "unchanged"  # all of it was there
+    MERGED = "merged"  # the base has it already
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A candidate to commit.
+
+    Attributes:
+        task: whose branch it goes to.
+        tag: its own name; see Repository.next_tag.
+        base: what it stands on.
+        files: bytes by path, added to the base.
+        message: subject, or subject and body; the trailers are added.
+        trailers: where it came from.
+        replaced: folders that hold the candidate's files only; older ones there are dropped.
+    """
+
+    task: TaskName
+    tag: str
+    base: Base
+    files: Mapping[str, bytes]
+    message: str
+    trailers: Trailers
+    replaced: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """A candidate that stands in Git.
+
+    Attributes:
+        remote: where it was pushed to; empty without a remote.
+        note: what the user should know, empty if nothing.
+    """
+
+    state: State
+    task: TaskName
+    tag: str
+    commit: str
+    remote: str
+    note: str = ""
+
+
+class BranchTaken(SafetyStop):
+    """Somebody else's commits are on the branch; they are never overwritten."""
+
+    def __init__(self, task: TaskName, tip: str, where: str) -> None:
+        message = (
+            f"the branch {task.branch} {where} has commits that stratwright did not make "
+            f"(at {tip[:12]}); it was left alone"
+        )
+        hint = (
+            "Merge it or rename it (git branch -m), and run again; "
+            "or give the contract another task name."
+        )
+        super().__init__(message, hint)
+        self.tip = tip

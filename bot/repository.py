@@ -1,0 +1,243 @@
+"""Candidates to branches and tags of a Git repository, here and at its remote.
+
+The user's checkout, index and HEAD are never touched: commits are built from objects. The order is
+objects, push, verification, local refs; the push is atomic. So a run that dies leaves nothing that
+a ref names, or the whole proposal at the remote, and the next run goes on from there. A tag,
+here or at the remote, means that its candidate was delivered; tags never move.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from bot.errors import InputError
+from bot.git.base import Base, find_base
+from bot.git.command import GitCommand
+from bot.git.delivery import Sides, View
+from bot.git.lock import hold
+from bot.git.objects import read_ground, write_commit, write_tag, write_tree
+from bot.git.origin import owner_and_name
+from bot.git.place import Place, find_place, read_person
+from bot.git.proposal import Proposal, Proposed, State
+from bot.git.refs import Refs, Tag, read_refs
+from bot.git.remote import Remote
+from bot.identity import TaskName
+
+LOCK_TIMEOUT_S = 300.0
+
+
+def open_repository(path: Path, *, to_write: bool = True, remote: str = "origin") -> "Repository":
+    """Open the repository around a path.
+
+    Args:
+        path: a folder in its checkout.
+        to_write: also check what a proposal needs: a commit to stand on, a person to commit as.
+        remote: the remote that proposals are pushed to, if there is one of this name.
+
+    Raises:
+        InputError: if it cannot be used, with what to do.
+    """
+    repository = Repository(find_place(path), remote)
+    if to_write:
+        repository.base()
+        repository.person  # noqa: B018 - raises if nobody is set
+    return repository
+
+
+class Repository:
+    """A Git repository to propose to."""
+
+    def __init__(self, place: Place, remote: str = "origin") -> None:
+        self.root = place.root
+        self.git = GitCommand(place.root, place.git_dir)
+        self.folder = place.common_dir / "stratwright"
+        self._common_dir = place.common_dir
+        self._remote = Remote(self.git, remote)
+
+    @cached_property
+    def has_remote(self) -> bool:
+        """Whether there is a remote to push to."""
+        return self._remote.exists
+
+    @cached_property
+    def person(self) -> str:
+        """Who commits here, as `Name <mail>`."""
+        return read_person(self.git).decode("utf-8", "replace")
+
+    @cached_property
+    def repository_id(self) -> str:
+        """Origin's owner/name, else the first commit of the base's history."""
+        name = owner_and_name(self._remote.url) if self.has_remote else None
+        if name:
+            return name
+        if self.git.ask("rev-parse", "--is-shallow-repository").text == "true":
+            message = "this is a shallow clone of a repository without an owner/name"
+            raise InputError(message, "Fetch the rest of its history: git fetch --unshallow")
+        commit = self.base().commit
+        return self.git.ask("rev-list", "--first-parent", "--max-parents=0", commit).text
+
+    def base(self, name: str | None = None) -> Base:
+        """Find the commit to stand on; bot/git/base.py states the rule."""
+        return find_base(self.git, self._remote.name, name)
+
+    def lock(
+        self,
+        task: TaskName,
+        timeout_s: float = LOCK_TIMEOUT_S,
+        on_wait: Callable[[str], None] | None = None,
+    ) -> AbstractContextManager[None]:
+        """Keep other runs of a task waiting; may be entered again by its holder."""
+        path = self.folder / "locks" / f"{task.workflow}.{task.task}.lock"
+        return hold(path, str(task), timeout_s, on_wait)
+
+    def next_tag(self, task: TaskName, correlation_id: str) -> str:
+        """Name the tag for one more candidate of an id that may have some already."""
+        attempts = self._sides.look(task).attempts(task, correlation_id)
+        return task.tag(correlation_id, max(attempts, default=0) + 1)
+
+    def resume(self, task: TaskName, correlation_id: str, base: Base) -> Proposed | None:
+        """Find what an earlier run delivered for an id, and finish what it left undone.
+
+        Returns:
+            None if there is nothing under this id.
+        """
+        with self.lock(task):
+            view = self._sides.look(task)
+            tag = task.tag(correlation_id, max(view.attempts(task, correlation_id), default=1))
+            target = view.tag(tag)
+            return self._again(task, tag, target, view, base) if target else None
+
+    def propose(
+        self, proposal: Proposal, on_step: Callable[[str], None] = lambda step: None
+    ) -> Proposed:
+        """Commit a candidate on top of its base, tag it, and push both.
+
+        The branch is replaced: it holds the base and one commit. Earlier candidates stay
+        reachable by their tags. The same proposal gives the same commit.
+
+        Args:
+            proposal: what to propose.
+            on_step: is told each step when it is done: locked, objects, pushed, refs.
+
+        Raises:
+            BranchTaken: if somebody else committed to the branch.
+            InputError: if a path or name is in the way.
+            WorldError: if disk or remote fail; no ref has changed then.
+        """
+        task = proposal.task
+        with self.lock(task):
+            on_step("locked")
+            view = self._sides.look(task)
+            if target := view.tag(proposal.tag):
+                return self._again(task, proposal.tag, target, view, proposal.base)
+            self._sides.refuse_to_overwrite(task, view)
+            ground = read_ground(self.git, proposal.base.commit)
+            tree = write_tree(self.git, ground.tree, proposal.files, proposal.replaced)
+            if tree == ground.tree:
+                return self._result(State.MERGED, task, proposal.tag, ground.commit)
+            message = proposal.trailers.attached_to(proposal.message)
+            person = read_person(self.git)
+            commit = write_commit(self.git, ground, tree, person, message)
+            tag = write_tag(self.git, ground, commit, proposal.tag, person, message)
+            on_step("objects")
+            return self._deliver(task, proposal.tag, Tag(tag, commit), view, on_step)
+
+    def merged(self, commit: str, base: Base) -> bool:
+        """Whether a base has a candidate: by its history, or (a squash) by the same files."""
+        names = (f"refs/heads/{base.branch}", f"refs/remotes/{self._remote.name}/{base.branch}")
+        tips = {base.commit, *(self.commit_of(name) for name in names if base.branch)} - {""}
+        return any(self._holds(tip, commit) for tip in sorted(tips))
+
+    def refs(self, task: TaskName) -> Refs:
+        """Read a task's branch and tags, as they are here."""
+        return read_refs(self.git, task)
+
+    def tips(self, task: TaskName) -> frozenset[str]:
+        """Where a task's branch is, here and at the remote."""
+        view = self._sides.look(task)
+        return frozenset({view.here.tip, view.there.tip} - {""})
+
+    def tasks(self) -> tuple[TaskName, ...]:
+        """List the tasks that have a tag or a branch here."""
+        found = set()
+        listed = self.git.ask(
+            "for-each-ref", "--format=%(refname)", "refs/heads/ai", "refs/tags/ai"
+        )
+        for name in listed.text.splitlines():
+            parts = name.removeprefix("refs/heads/ai/generated/").removeprefix("refs/tags/ai/")
+            try:
+                found.add(TaskName(*parts.split("/")[:2]))
+            except (InputError, TypeError):
+                continue
+        return tuple(sorted(found))
+
+    def commit_of(self, name: str) -> str:
+        """The commit that a ref, tag or abbreviated id names; empty if there is none."""
+        found = self.git.run(
+            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
+        )
+        return found.text if found.code == 0 else ""
+
+    def message_of(self, commit: str) -> str:
+        """A commit's or tag's message."""
+        text = self.git.ask("cat-file", "-p", commit).out.decode("utf-8", "replace")
+        return text.partition("\n\n")[2]
+
+    def read(self, commit: str, path: str) -> bytes | None:
+        """A file's bytes in a commit; None if it is not there."""
+        listed = self.git.ask("ls-tree", "-z", "--full-tree", commit, "--", path).out
+        head = listed.partition(b"\t")[0].split()
+        if len(head) != 3 or head[1] != b"blob" or head[0] == b"120000":
+            return None
+        return self.git.ask("cat-file", "blob", head[2].decode()).out
+
+    def paths(self, commit: str, folder: str) -> tuple[str, ...]:
+        """The files of a commit below a folder."""
+        listed = self.git.ask(
+            "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", f"{folder}/"
+        ).out
+        return tuple(listed.decode("utf-8", "surrogateescape").split("\0")[:-1])
+
+    def diff(self, old: str, new: str) -> bytes:
+        """The changes from one commit to another, as a patch."""
+        options = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
+        return self.git.ask("diff", *options, "--end-of-options", old, new).out
+
+    @cached_property
+    def _sides(self) -> Sides:
+        return Sides(self.git, self._common_dir, self._remote if self.has_remote else None)
+
+    def _deliver(
+        self, task: TaskName, tag: str, target: Tag, view: View, on_step: Callable[[str], None]
+    ) -> Proposed:
+        changed, note = self._sides.deliver(task, tag, target, view, on_step)
+        state = State.PROPOSED if changed else State.UNCHANGED
+        return self._result(state, task, tag, target.commit, note)
+
+    def _again(self, task: TaskName, tag: str, target: Tag, view: View, base: Base) -> Proposed:
+        """Bring a delivered candidate's refs back to where they belong."""
+        if tag not in view.here.tags:
+            self._remote.fetch_tag(tag)
+            view = replace(view, here=self.refs(task))
+        if self.merged(target.commit, base):
+            return self._result(State.MERGED, task, tag, target.commit)
+        return self._deliver(task, tag, target, view, lambda step: None)
+
+    def _holds(self, tip: str, commit: str) -> bool:
+        if self.git.run("merge-base", "--is-ancestor", commit, tip).code == 0:
+            return True
+        changed = self.git.run(
+            "diff-tree", "-r", "-z", "--no-renames", "--name-only", f"{commit}^", commit
+        )
+        paths = changed.out.decode("utf-8", "surrogateescape").split("\0")[:-1]
+        if changed.code or not paths:
+            return False
+        return self.git.run("diff-tree", "-r", "--quiet", tip, commit, "--", *paths).code == 0
+
+    def _result(
+        self, state: State, task: TaskName, tag: str, commit: str, note: str = ""
+    ) -> Proposed:
+        remote = self._remote.name if self.has_remote else ""
+        return Proposed(state, task, tag, commit, remote, note)

@@ -1,0 +1,165 @@
+"""Turns a strategy and candles into its decisions as data; runs inside the sandbox.
+
+`python -m sandbox_runner.harness` reads /job/request.json (see `request.py`) and writes
+/out/decisions.json:
+
+    {"runs": [{"name": "whole", "symbol": "BTC/USDT", "bars": 3000,
+               "passes": [[[order_request or null, exit_long or null, exit_short or null], ...]]},
+              {"name": "cut", "error": {"type": "ValueError", "message": "...", "line": 41}}]}
+
+one answer for every bar that was asked about, in the order of `at`; `line` is the last line of
+the strategy's own file on the way to the error, null if it was never there.
+
+Every run is a fresh child of this process, which has imported the libraries but never the
+candidate and holds no candles, so nothing that a strategy keeps in a class or a module reaches the
+next run. But the candidate shares an interpreter with this code and can replace any part of it:
+nothing written here is evidence. The trusted side parses it strictly, as one would a
+stranger's letter, and computes the rest from its own prices.
+"""
+
+import ctypes
+import importlib.util
+import json
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from sandbox_runner.answers import plain
+from sandbox_runner.candles import read_candles
+from sandbox_runner.clock import shift_clock
+from sandbox_runner.request import DECISIONS_FILE, REQUEST_FILE, Request, Run
+
+# Imported before any candidate, so that no run pays for it: 0.5 s once instead of each time.
+_WARM = ("talib", "talib.abstract", "adapters.series", "adapters.strategy_cli")
+_PR_SET_CHILD_SUBREAPER = 36
+_MESSAGE = 500
+
+
+def main(job: Path = Path("/job"), out: Path = Path("/out")) -> None:
+    """Answer the request of a job."""
+    request = Request.from_bytes((job / REQUEST_FILE).read_bytes())
+    for name in _WARM:
+        with suppress(ImportError):
+            importlib.import_module(name)
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    answers: list[bytes] = []
+    for first in range(0, len(request.runs), request.workers):
+        batch = request.runs[first : first + request.workers]
+        answers += _in_children([_question(job, request, run) for run in batch])
+    (out / DECISIONS_FILE).write_bytes(b'{"runs":[' + b",".join(answers) + b"]}")
+
+
+def _question(job: Path, request: Request, run: Run) -> Callable[[], dict[str, Any]]:
+    return lambda: {"name": run.name, "symbol": run.symbol} | _run(job, request, run)
+
+
+def _run(job: Path, request: Request, run: Run) -> dict[str, Any]:
+    path = job / request.strategy
+    try:
+        frame = read_candles(job / run.candles, run.bars)
+        shift_clock(run.clock_shift_s)
+        strategy = _load(path).Strategy({**request.cfg, "symbol": run.symbol})
+        asked = range(len(frame)) if run.at is None else run.at
+        passes = [_converse(strategy, frame, asked) for _ in range(run.passes)]
+    except BaseException as error:  # SystemExit too: leaving early is an answer like any other
+        return {"error": _describe(error, path)}
+    return {"bars": len(frame), "passes": passes}
+
+
+def _load(path: Path) -> ModuleType:
+    # A fixed name: a file called json.py must not become the module that others import.
+    spec = importlib.util.spec_from_file_location("candidate_strategy", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path.name} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _converse(strategy: Any, frame: Any, asked: Sequence[int]) -> list[list[Any]]:
+    indicators = strategy.prepare_indicators(frame)
+    long = {"position_id": "long", "action": "BUY"}
+    short = {"position_id": "short", "action": "SELL"}
+    return [
+        [
+            plain(strategy.find_entries(frame, indicators, idx)),
+            plain(strategy.find_exits(dict(long), frame, indicators, idx)),
+            plain(strategy.find_exits(dict(short), frame, indicators, idx)),
+        ]
+        for idx in asked
+    ]
+
+
+def _describe(error: BaseException, path: Path) -> dict[str, Any]:
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame.lineno for frame in frames if frame.filename == str(path)]
+    line = own[-1] if own else None
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        line = error.lineno
+    with suppress(Exception):
+        return {"type": type(error).__name__, "message": str(error)[:_MESSAGE], "line": line}
+    return {"type": type(error).__name__, "message": "", "line": line}
+
+
+def _in_children(questions: Sequence[Callable[[], dict[str, Any]]]) -> list[bytes]:
+    """Ask each question in a child of its own, all at once, and wait for the answers."""
+    children = []
+    for question in questions:
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reader)
+            _answer(question, writer)
+        os.close(writer)
+        children.append((child, reader))
+    answers = [_listen(child, reader) for child, reader in children]
+    _bury_strays()
+    return answers
+
+
+def _answer(question: Callable[[], dict[str, Any]], writer: int) -> None:
+    code = 1
+    try:
+        content = memoryview(json.dumps(question(), separators=(",", ":")).encode())
+        while content:
+            content = content[os.write(writer, content) :]
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _listen(child: int, reader: int) -> bytes:
+    with open(reader, "rb") as pipe:
+        content = pipe.read()
+    _, status = os.waitpid(child, 0)
+    with suppress(ValueError, RecursionError):
+        if isinstance(json.loads(content), dict):
+            return content
+    code = os.waitstatus_to_exitcode(status)
+    message = f"the process ended without an answer (exit code {code})"
+    return json.dumps({"error": {"type": "NoAnswer", "message": message, "line": None}}).encode()
+
+
+def _bury_strays() -> None:
+    """End what a run has left behind: it would see the next run's files and processes."""
+    while True:
+        children = Path("/proc/self/task", str(os.getpid()), "children")
+        strays = children.read_text("ascii").split() if children.exists() else []
+        if not strays:
+            return
+        for stray in strays:
+            with suppress(ProcessLookupError):
+                os.kill(int(stray), signal.SIGKILL)
+            with suppress(ChildProcessError):
+                os.waitpid(int(stray), 0)
+
+
+if __name__ == "__main__":
+    main()

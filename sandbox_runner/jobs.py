@@ -1,0 +1,152 @@
+"""Turns what a gate wants to know into a job for a sandbox; pure values, nothing runs here.
+
+The linters only parse and never execute a candidate, yet they run inside as well: a parser can be
+made to crash or to eat all memory, and a candidate's folder could hold a configuration or a
+plugin. They are told to read none, and to overlook no line that asks for it (`noqa`, `nosec`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sandbox_runner.port import JOB_FOLDER, OUT_FOLDER, PACKAGES_FOLDER, PYTHON, Job
+from sandbox_runner.request import DECISIONS_FILE, REQUEST_FILE, Request, Run
+
+TEST_REPORT = "test_report.json"
+TOOLS = ("flake8", "mypy", "bandit")
+_MYPY_CONFIG = "mypy.ini"
+# Kept apart from the candidate's paths, which mirror the repository.
+_SETTINGS = ".stratwright"
+
+
+def decisions_job(
+    strategy: str,
+    source: bytes,
+    cfg: Mapping[str, Any],
+    candles: Mapping[str, bytes],
+    runs: Sequence[Run],
+    *,
+    workers: int = 1,
+    hash_seed: int = 0,
+    timeout_s: float = 300.0,
+    memory_mb: int = 1024,
+) -> Job:
+    """Ask a strategy for its decisions.
+
+    Args:
+        strategy: its repository path, `Backtest/codes/x.py`.
+        source: the bytes that were checked.
+        cfg: the settings it gets, plain JSON values; each run adds its symbol.
+        candles: packed frames (`pack_candles`) by a name without folders.
+        runs: what to ask; `Run.candles` is a name of `candles`.
+        workers: how many runs go side by side.
+        hash_seed: Python's hash seed inside.
+        timeout_s: for all runs together.
+        memory_mb: for all runs together.
+
+    Returns:
+        A job that writes `decisions.json`, see `harness.py`.
+    """
+    unknown = {run.candles for run in runs} - set(candles)
+    if unknown:
+        raise ValueError(f"no candles are called {sorted(unknown)[0]!r}")
+    placed = [replace(run, candles=f"candles/{run.candles}") for run in runs]
+    files = {f"candles/{name}": content for name, content in candles.items()}
+    files[REQUEST_FILE] = Request(strategy, cfg, placed, workers).to_bytes()
+    return Job(
+        command=(PYTHON, "-m", "sandbox_runner.harness"),
+        files={**files, strategy: source},
+        collect=(DECISIONS_FILE,),
+        hash_seed=hash_seed,
+        timeout_s=timeout_s,
+        memory_mb=memory_mb,
+    )
+
+
+def pytest_job(
+    tests: str,
+    files: Mapping[str, bytes],
+    *,
+    hash_seed: int = 0,
+    timeout_s: float = 300.0,
+    memory_mb: int = 1024,
+) -> Job:
+    """Run one test file.
+
+    Args:
+        tests: its repository path, `tests/test_x.py`.
+        files: it, the strategy and the data they read, by repository path.
+        hash_seed: Python's hash seed inside.
+        timeout_s: for the whole test run.
+        memory_mb: for the whole test run.
+
+    Returns:
+        A job that writes `test_report.json` (pytest-json-report).
+    """
+    if tests not in files:
+        raise ValueError(f"{tests!r} is not among the files of the job")
+    command = (
+        *(PYTHON, "-m", "pytest", tests, "-q", "-p", "no:cacheprovider", "--noconftest"),
+        *("-c", "/dev/null", f"--rootdir={JOB_FOLDER}", "--import-mode=importlib"),
+        # Plugins are named one by one, because what is installed must not change a verdict.
+        *("-p", "pytest_metadata.plugin", "-p", "pytest_jsonreport.plugin"),
+        *("--json-report", f"--json-report-file={OUT_FOLDER}/{TEST_REPORT}"),
+        *("--json-report-omit", "collectors", "log", "streams"),
+    )
+    return Job(
+        command=command,
+        files=files,
+        collect=(TEST_REPORT,),
+        environment={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        hash_seed=hash_seed,
+        timeout_s=timeout_s,
+        memory_mb=memory_mb,
+    )
+
+
+def tool_job(
+    tool: str,
+    files: Mapping[str, bytes],
+    targets: Iterable[str],
+    *,
+    mypy_cache: Path | None = None,
+    timeout_s: float = 300.0,
+    memory_mb: int = 1024,
+) -> Job:
+    """Let flake8, mypy or bandit read some of the files.
+
+    Args:
+        tool: one of `TOOLS`.
+        files: the candidate by repository path.
+        targets: the paths that are judged.
+        mypy_cache: a folder from `mypy_cache.warm_cache`; only read.
+        timeout_s: for the tool.
+        memory_mb: for the tool.
+
+    Returns:
+        A job that prints the tool's findings: flake8 `path:line:column: code text`, mypy and
+        bandit JSON.
+    """
+    judged = tuple(targets)
+    if tool not in TOOLS:
+        raise ValueError(f"no tool is called {tool!r}; known: {', '.join(TOOLS)}")
+    if not judged:
+        raise ValueError(f"{tool} needs at least one file to read")
+    settings = f"{_SETTINGS}/{_MYPY_CONFIG}"
+    commands = {
+        "flake8": ("flake8", "--isolated", "--disable-noqa", "--max-line-length=100", "--jobs=1"),
+        "mypy": (
+            *("sandbox_runner.type_check", "--strict", f"--config-file={JOB_FOLDER}/{settings}"),
+            *("--output=json", "--no-error-summary", "--no-color-output"),
+        ),
+        "bandit": ("bandit", "--quiet", "--format=json", "--exit-zero", "--ignore-nosec"),
+    }
+    return Job(
+        command=(PYTHON, "-m", *commands[tool], *judged),
+        files={**files, settings: b"[mypy]\n"} if tool == "mypy" else files,
+        shared={} if mypy_cache is None else {"mypy": mypy_cache},
+        environment={"MYPYPATH": PACKAGES_FOLDER} if tool == "mypy" else {},
+        timeout_s=timeout_s,
+        memory_mb=memory_mb,
+    )

@@ -1,0 +1,120 @@
+"""Turns a job for untrusted code into its outcome, whichever sandbox runs it: the port.
+
+What comes out of a sandbox is data of unknown honesty. The code inside can write any file, print
+anything and exit with any code; an `Outcome` says what arrived, never that it is true.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+# As the first word of a command: the interpreter that the provider offers inside.
+PYTHON = "python"
+JOB_FOLDER = "/job"
+OUT_FOLDER = "/out"
+# The only place of our own code inside; see `layout.py`.
+PACKAGES_FOLDER = "/packages"
+SHARED_FOLDER = "/shared"
+RUNNER_UID = 10001
+
+
+class SandboxUnavailable(Exception):
+    """Nothing here can isolate, or the sandbox itself failed; the job did not run to its end."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        """Keep what is missing and what to do about it."""
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+@dataclass(frozen=True)
+class Job:
+    """One command for the inside, with everything that it may see and use.
+
+    A job names no provider, so that the same value can go to a container, to a
+    namespace, or to a warm process that has imported the libraries and forks for every job.
+    """
+
+    command: tuple[str, ...]
+    files: Mapping[str, bytes]  # path below /job -> bytes; read-only inside
+    collect: tuple[str, ...] = ()  # paths below /out that are read back
+    shared: Mapping[str, Path] = field(default_factory=dict)  # name below /shared -> host folder
+    environment: Mapping[str, str] = field(default_factory=dict)
+    timeout_s: float = 300.0
+    memory_mb: int = 1024
+    processes: int = 64
+    output_limit: int = 1_000_000  # bytes kept of stdout, and as many of stderr
+    file_limit_mb: int = 64  # one file, and all of /out together
+    hash_seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what no provider could run; the mistake is the caller's, so it is a ValueError."""
+        if not self.command:
+            raise ValueError("a job needs a command")
+        for path in (*self.files, *self.collect, *self.shared):
+            _require_inner_path(path)
+        for path in self.files:
+            if any(other != path and other.startswith(path + "/") for other in self.files):
+                raise ValueError(f"{path!r} cannot be both a file and a folder")
+        for name in ("timeout_s", "memory_mb", "processes", "output_limit", "file_limit_mb"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be positive, not {getattr(self, name)!r}")
+        if not 0 <= self.hash_seed <= 4294967295:
+            raise ValueError(f"hash_seed must be within 0..4294967295, not {self.hash_seed}")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came out. `exit_code` is None when the sandbox ended the job, 128 + n for signal n."""
+
+    exit_code: int | None
+    timed_out: bool
+    out_of_memory: bool  # True only where the sandbox knows; a MemoryError inside is not known
+    stdout: bytes
+    stderr: bytes
+    truncated: bool  # more was printed than output_limit; a real flood also ends the job
+    outputs: Mapping[str, bytes]
+    refused: Mapping[str, str]  # outputs that were asked for and not taken, with the reason
+    seconds: float
+
+
+class Sandbox(Protocol):
+    """A place that untrusted code cannot leave."""
+
+    @property
+    def name(self) -> str:
+        """What the user reads: `namespace (bubblewrap)`."""
+
+    def run(self, job: Job) -> Outcome:
+        """Run the job to its end or its limits; nothing of it is left running.
+
+        Raises:
+            SandboxUnavailable: the sandbox could not be made or broke down.
+        """
+
+
+def open_sandbox(kind: str = "auto") -> Sandbox:
+    """The sandbox of this machine, proven to isolate by a trial run (once per process).
+
+    Args:
+        kind: `auto`, `namespace` (bubblewrap, else util-linux), `bubblewrap` or `util-linux`.
+
+    Raises:
+        SandboxUnavailable: it does not isolate here; the message says what failed.
+        ValueError: there is no sandbox of that kind.
+    """
+    if kind in ("auto", "namespace", "bubblewrap", "util-linux"):
+        from sandbox_runner.namespace import open_namespace
+
+        return open_namespace("any" if kind in ("auto", "namespace") else kind)
+    raise ValueError(
+        f"no sandbox is called {kind!r}; known: auto, namespace, bubblewrap, util-linux"
+    )
+
+
+def _require_inner_path(path: str) -> None:
+    parts = path.split("/")
+    if "\0" in path or any(part in ("", ".", "..") for part in parts):
+        raise ValueError(f"{path!r} is not a plain relative path")

@@ -1,0 +1,47 @@
+"""Turns the trusted side's questions to a strategy into the file that the harness reads."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+REQUEST_FILE = "request.json"
+DECISIONS_FILE = "decisions.json"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One fresh process that is asked about one frame of candles."""
+
+    name: str
+    candles: str  # path below /job, as `pack_candles` wrote it
+    symbol: str
+    bars: int | None = None  # the first n bars only; None: all
+    at: tuple[int, ...] | None = None  # the bars that are asked about, in this order; None: all
+    passes: int = 1  # the whole conversation again, on the same object
+    clock_shift_s: float = 0.0  # what the strategy takes for the present moves by this
+
+
+@dataclass(frozen=True)
+class Request:
+    """All runs of one job."""
+
+    strategy: str  # path below /job
+    cfg: Mapping[str, Any]
+    runs: Sequence[Run]
+    workers: int = 1  # runs side by side
+
+    def to_bytes(self) -> bytes:
+        """As the file holds it."""
+        content = {**asdict(self), "cfg": dict(self.cfg)}
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> "Request":
+        """As the file held it."""
+        raw = json.loads(content)
+        runs = [
+            Run(**{**run, "at": None if run["at"] is None else tuple(run["at"])})
+            for run in raw["runs"]
+        ]
+        return cls(raw["strategy"], raw["cfg"], runs, raw["workers"])

@@ -1,0 +1,34 @@
+"""The sandboxes of this machine, each of which must pass the same tests."""
+
+from dataclasses import replace
+
+import pytest
+
+from sandbox_runner.namespace import NamespaceSandbox
+from sandbox_runner.port import Sandbox, SandboxUnavailable, open_sandbox
+
+PROVIDERS = ("bubblewrap", "util-linux")
+# Without control groups limits rest on process limits and a watch from outside.
+MEMORY_KEEPERS = (*PROVIDERS, "bubblewrap, no control group")
+
+
+def open_or_skip(kind: str) -> Sandbox:
+    name, _, without_group = kind.partition(",")
+    try:
+        sandbox = open_sandbox(name)
+    except SandboxUnavailable as error:
+        pytest.skip(f"{name}: {error.message}")
+    if without_group:
+        assert isinstance(sandbox, NamespaceSandbox)
+        sandbox = replace(sandbox, control_group=lambda memory_mb, processes: None)
+    return sandbox
+
+
+@pytest.fixture(params=PROVIDERS)
+def sandbox(request: pytest.FixtureRequest) -> Sandbox:
+    return open_or_skip(request.param)
+
+
+@pytest.fixture(params=MEMORY_KEEPERS)
+def limited(request: pytest.FixtureRequest) -> Sandbox:
+    return open_or_skip(request.param)
