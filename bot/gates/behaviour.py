@@ -90,6 +90,9 @@ def report_problem(report: dict[str, Any], tests: str, source: bytes) -> tuple[s
             line = test["lineno"]
             where = tests if line is None else f"{tests}:{line + 1}"
             return plain_text(told, 280).rstrip(": "), where
+        stages = [test.get(stage) for stage in ("setup", "call", "teardown")]
+        if not all(stage and stage["outcome"] == "passed" for stage in stages):
+            return f"{plain_text(nodeid, 80)} did not pass every stage", tests
         if not nodeid.startswith(f"{tests}::"):
             return f"the report names a test of another file: {plain_text(nodeid, 80)}", tests
     wanted = test_functions(source)

@@ -1,4 +1,4 @@
-"""One sandbox with a memory for all tests of the line, and a Git without anybody's configuration."""
+"""One sandbox with a memory for all tests of the line, and a Git that nobody configured."""
 
 import os
 import shutil

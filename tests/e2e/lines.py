@@ -1,4 +1,4 @@
-"""Small repositories, a sandbox that is asked each question once, and lines in their own process."""
+"""Small repositories, a sandbox that is asked each question once, lines in their own process."""
 
 import fcntl
 import hashlib
