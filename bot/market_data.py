@@ -21,12 +21,17 @@ class MarketData:
     Attributes:
         frames: one tidy frame a symbol, in the contract's order.
         digest: `sha256:` over the names and bytes of the files.
-        files: the files, relative to the repository where they are in it.
+        contents: the files' bytes, by their path in the repository or, outside it, by name.
     """
 
     frames: Mapping[str, pd.DataFrame]
     digest: str
-    files: tuple[str, ...]
+    contents: Mapping[str, bytes]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of the files, in the order of the symbols."""
+        return tuple(self.contents)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -50,7 +55,7 @@ def read_market_data(contract: Contract, root: Path, given: Path | None = None) 
     """
     digest = hashlib.sha256()
     frames: dict[str, pd.DataFrame] = {}
-    files = []
+    contents: dict[str, bytes] = {}
     for symbol in contract.market.symbols:
         label, path = _file_of(contract, symbol, root, given)
         try:
@@ -61,23 +66,41 @@ def read_market_data(contract: Contract, root: Path, given: Path | None = None) 
         except OSError as error:
             raise InputError(f"{label} cannot be read: {error.strerror}") from None
         digest.update(f"{symbol}\0{len(data)}\0".encode() + data)
-        files.append(label)
-    return MarketData(frames, f"sha256:{digest.hexdigest()}", tuple(files))
+        contents[label] = data
+    return MarketData(frames, f"sha256:{digest.hexdigest()}", contents)
+
+
+def data_paths(contract: Contract) -> tuple[str, ...]:
+    """The files that a contract names, by their paths in the repository."""
+    return tuple(_path_of(contract, symbol) for symbol in contract.market.symbols)
 
 
 def _file_of(contract: Contract, symbol: str, root: Path, given: Path | None) -> tuple[str, Path]:
-    stem = symbol.replace("/", "_").replace(":", "_")
-    if given is not None:
-        if len(contract.market.symbols) > 1 and "{symbol}" not in str(given):
-            hint = f"Write {{symbol}} in the path; it becomes {stem} and so on."
-            raise InputError("the contract has several symbols and --data names one file", hint)
+    if given is None:
+        label = _path_of(contract, symbol)
+        return label, inside(root, label)
+    stem = _stem(symbol)
+    if len(contract.market.symbols) == 1:
         path = Path(str(given).replace("{symbol}", stem))
         return path.name, path
+    if "{symbol}" not in str(given):
+        hint = f"Write {{symbol}} in the path; it becomes {stem} and so on."
+        raise InputError("the contract has several symbols and --data names one file", hint)
+    path = Path(str(given).replace("{symbol}", stem))
+    return path.name if stem in path.name else f"{stem}/{path.name}", path
+
+
+def _path_of(contract: Contract, symbol: str) -> str:
     source, pattern = contract.data.source, contract.data.path
     if source == "ccxt" or pattern is None:
         hint = "Give --data FILE, or a contract with source: csv, feather or freqtrade and a path."
         raise InputError(f"data.source: {source} is not downloaded by this version", hint)
-    label = pattern.replace("{symbol}", stem)
+    label = pattern.replace("{symbol}", _stem(symbol))
     if source == "freqtrade" and not label.endswith((".feather", ".csv", ".parquet")):
-        label = f"{label.rstrip('/')}/{stem}-{contract.market.timeframe}.feather"
-    return label, inside(root, label)
+        return f"{label.rstrip('/')}/{_stem(symbol)}-{contract.market.timeframe}.feather"
+    return label
+
+
+def _stem(symbol: str) -> str:
+    """A symbol as file names have it: BTC_USDT."""
+    return symbol.replace("/", "_").replace(":", "_")
