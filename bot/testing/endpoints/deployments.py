@@ -133,10 +133,10 @@ def create_status(call: Call) -> Answer:
     status = _status(call, made, word)
     if word == "success" and call.body.get("auto_inactive", True):
         for other in call.repository.deployments.values():
-            superseded = other.environment == made.environment and not other.transient
-            if superseded and other.id < made.id and other.statuses[-1:]:
-                if other.statuses[-1].state == "success":
-                    _status(call, other, "inactive")
+            same = other.environment == made.environment and not other.transient
+            succeeded = other.statuses and other.statuses[-1].state == "success"
+            if same and other.id < made.id and succeeded:
+                _status(call, other, "inactive")
     return Answer(201, _render_status(call.state, call.repository, made, status))
 
 

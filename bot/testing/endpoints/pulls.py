@@ -35,13 +35,11 @@ class Merge:
 
 def refresh(state: State, repository: Repository, issue: Issue) -> Pull:
     """Catch up with what was pushed: a moved head, a merged one, a deleted branch."""
-    pull, git = issue.pull, repository.git
-    assert pull is not None  # noqa: S101 - only pull requests come here
+    pull, git = _pull(issue), repository.git
     if issue.state != "open":
         return pull
-    base = git.ref(f"refs/heads/{pull.base}")
-    head = git.ref(f"refs/heads/{pull.head}")
-    at = state.time()
+    tips, at = git.refs("refs/heads/"), state.time()
+    base, head = tips.get(f"refs/heads/{pull.base}"), tips.get(f"refs/heads/{pull.head}")
     if base and base != pull.base_sha and git.contains(base, pull.head_sha):
         issue.state, issue.closed, issue.updated = "closed", at, at
         pull.merged, pull.merged_by, pull.merge_commit = at, repository.owner, base
@@ -54,6 +52,12 @@ def refresh(state: State, repository: Repository, issue: Issue) -> Pull:
     return pull
 
 
+def _pull(issue: Issue) -> Pull:
+    if issue.pull is None:
+        raise not_found()
+    return issue.pull
+
+
 def find(call: Call) -> tuple[Issue, Pull]:
     """The pull request that a path names, caught up."""
     issue = call.repository.issues.get(call.number("pull_number"))
@@ -64,7 +68,7 @@ def find(call: Call) -> tuple[Issue, Pull]:
 
 def render_simple(state: State, repository: Repository, issue: Issue) -> Json:
     """A pull request, as lists show it."""
-    pull = refresh(state, repository, issue)
+    pull = _pull(issue)
     home, page = api(state, repository), f"{web(state, repository)}/pull/{issue.number}"
     address, thread = f"{home}/pulls/{issue.number}", f"{home}/issues/{issue.number}"
     links = {
@@ -121,7 +125,7 @@ def render_simple(state: State, repository: Repository, issue: Issue) -> Json:
 def render(state: State, repository: Repository, issue: Issue) -> Json:
     """A pull request's own page: with counts, and whether it can be merged."""
     simple = render_simple(state, repository, issue)
-    pull = refresh(state, repository, issue)
+    pull = _pull(issue)
     merge = _merge(repository, pull)
     on_it = [one for one in repository.comments.values() if one.number == issue.number]
     is_open = issue.state == "open"
@@ -145,7 +149,7 @@ def render(state: State, repository: Repository, issue: Issue) -> Json:
 
 def render_minimal(state: State, repository: Repository, issue: Issue) -> Json:
     """A pull request, as it appears inside checks and runs."""
-    pull = refresh(state, repository, issue)
+    pull = _pull(issue)
     home = {"id": repository.id, "url": api(state, repository), "name": repository.name}
     return {
         "id": issue.id,
