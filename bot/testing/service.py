@@ -63,9 +63,9 @@ class Service:
         token: Token | None = None
         template = ""
         try:
-            token = identify(state, request)
             route, parameters = find_route(request.method, request.path)
-            template = route.template
+            template = route.name
+            token = identify(state, request)
             answer = self._answer(state, request, token, route, parameters)
         except Refusal as refusal:
             answer = refusal.answer

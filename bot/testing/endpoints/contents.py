@@ -41,7 +41,7 @@ def _render(call: Call, ref: str, path: str, entry: Entry) -> Json:
     }
 
 
-@route("GET", "/repos/{owner}/{repo}/contents", "contents:read")
+@route("GET", "/repos/{owner}/{repo}/contents", "contents:read", described=_CONTENTS)
 @route("GET", _CONTENTS, "contents:read")
 def get_contents(call: Call) -> Answer:
     """A file, or the list of a folder."""
