@@ -265,6 +265,8 @@ class Settings:
     can_approve_pull_request_reviews: bool = False
     required_reviewers_available: bool | None = None
     """Whether the plan has required reviewers; None: on public repositories only."""
+    drafts_available: bool | None = None
+    """Whether the plan has draft pull requests; None: on public repositories only."""
 
 
 @dataclass
@@ -309,6 +311,10 @@ class Repository:
             return "admin"
         role = self.roles.get(account.login.lower(), "none")
         return "read" if role == "none" and not self.private else role
+
+    def offers(self, feature: bool | None) -> bool:
+        """Whether the plan has a feature, which by default only public repositories have."""
+        return not self.private if feature is None else feature
 
     def pulls(self) -> Iterator[Issue]:
         """All pull requests, oldest first."""

@@ -78,8 +78,7 @@ def put_environment(call: Call) -> Answer:
     """Make or change an environment; what is not given is taken away, as GitHub does."""
     home, name, body = call.repository, call.parameters["environment_name"], call.body
     people = [_reviewer(call, given) for given in body.get("reviewers") or []]
-    available = home.settings.required_reviewers_available
-    if people and not (not home.private if available is None else available):
+    if people and not home.offers(home.settings.required_reviewers_available):
         raise Refusal(422, _NO_PLAN)
     at = call.state.time()
     known = home.environments.get(name)

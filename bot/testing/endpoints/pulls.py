@@ -229,6 +229,8 @@ def create_pull(call: Call) -> Answer:
     owner, _, head = head_name.rpartition(":")
     if owner and owner.lower() != home.owner.login.lower():
         raise invalid("PullRequest", "invalid", "head")
+    if call.body.get("draft") and not home.offers(home.settings.drafts_available):
+        raise Refusal(422, "Draft pull requests are not supported in this repository.")
     pull = _between(call, head, base)
     body = issues.check_body("PullRequest", call.body.get("body"))
     at, title = call.state.time(), str(call.body.get("title", ""))

@@ -98,6 +98,20 @@ def test_merging_refuses_another_head(home: Any, head: str) -> None:
     assert caught.value.status == 409
 
 
+def test_drafts_need_a_public_repository_or_a_plan(
+    repo: HostedRepository, head: str, ask: Any
+) -> None:
+    body = {"title": "t", "head": BRANCH, "base": "main", "draft": True}
+    repo.record.private = True
+    refused = ask("POST", f"{HOME}/pulls", body)
+    assert (refused.status, refused.body["message"]) == (
+        422,
+        "Draft pull requests are not supported in this repository.",
+    )
+    repo.settings.drafts_available = True
+    assert ask("POST", f"{HOME}/pulls", body).status == 201
+
+
 def test_a_draft_is_not_merged(pull: Any) -> None:
     with pytest.raises(github.GithubException) as caught:
         pull.merge()
