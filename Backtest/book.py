@@ -14,12 +14,10 @@ from Backtest.fills import (
     FROM_OPEN,
     Bar,
     Exit,
-    costly_price,
     exit_of_bar,
+    fill_price,
     limit_entry,
     mirrored,
-    round_down,
-    round_up,
     stop_entry,
 )
 from Backtest.orders import Order
@@ -198,12 +196,15 @@ class Book:
         return self._price(position.sign * level, position.sign < 0, market=stopped)
 
     def _price(self, raw: float, buying: bool, *, market: bool) -> float:
-        """Add slippage and half the spread on market and stop fills, then round to the tick."""
-        price = costly_price(raw, buying, self.market_cost) if market else raw
-        tick = self.settings.tick
-        if tick is None:
-            return price
-        return (round_up if buying else round_down)(price, tick, self.tick_digits)
+        """What a fill at a market price is paid at."""
+        return fill_price(
+            raw,
+            buying,
+            market=market,
+            cost=self.market_cost,
+            tick=self.settings.tick,
+            digits=self.tick_digits,
+        )
 
     def _leave(self, position: Position, trade: Trade, event: str) -> Trade:
         """Book a trade, give the cash back, and keep what is left of the position."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from Backtest.errors import BacktestError, CandleError
 from Backtest.rows import PRICES, TIME_NAMES, Row, fault_of
@@ -24,16 +26,22 @@ READERS = {".csv": "read_csv", ".feather": "read_feather", ".parquet": "read_par
 class Candles:
     """One symbol's candles as plain columns; `times` are UTC milliseconds of the opens."""
 
-    times: list[int]
-    open: list[float]
-    high: list[float]
-    low: list[float]
-    close: list[float]
-    volume: list[float]
+    times: NDArray[np.int64]
+    open: NDArray[np.float64]
+    high: NDArray[np.float64]
+    low: NDArray[np.float64]
+    close: NDArray[np.float64]
+    volume: NDArray[np.float64]
 
     def __len__(self) -> int:
         """How many candles."""
         return len(self.times)
+
+    @cached_property
+    def rows(self) -> list[tuple[int, float, float, float, float, float]]:
+        """One plain tuple a candle: time, open, high, low, close, volume."""
+        columns = (self.times, *(getattr(self, name) for name in COLUMNS))
+        return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def read_candles(path: str | Path) -> pd.DataFrame:
@@ -156,7 +164,7 @@ def check_candles(frame: pd.DataFrame) -> None:
     if len(frame) == 0:
         raise CandleError("there are no candles", "Give at least one row")
     columns = columns_of(frame)
-    o, h, lo, c, v = (np.asarray(getattr(columns, name)) for name in COLUMNS)
+    o, h, lo, c, v = (getattr(columns, name) for name in COLUMNS)
     with np.errstate(invalid="ignore"):
         sound = (lo > 0.0) & (lo <= o) & (o <= h) & (lo <= c) & (c <= h) & (h < np.inf)
         sound &= (v >= 0.0) & (v < np.inf)
@@ -172,16 +180,17 @@ def check_candles(frame: pd.DataFrame) -> None:
         fault = fault_of(Row(0, *prices, float(v[row])))
         raise _at(row, fault or "the candle is malformed")
     if late is not None:
-        raise _at(late, f"its time {iso(columns.times[late])} is not after the candle before it")
+        moment = iso(int(columns.times[late]))
+        raise _at(late, f"its time {moment} is not after the candle before it")
 
 
-def _first_out_of_order(times: Sequence[int], symbols: Sequence[Any] | None) -> int | None:
+def _first_out_of_order(times: NDArray[np.int64], symbols: Sequence[Any] | None) -> int | None:
     """The first row whose moment does not come after its predecessor's, within its symbol."""
     if symbols is None:
-        falls = np.flatnonzero(np.diff(np.asarray(times, dtype=np.int64)) <= 0)
+        falls = np.flatnonzero(times[1:] <= times[:-1])
         return int(falls[0]) + 1 if len(falls) else None
     last: dict[Any, int] = {}
-    for row, (moment, symbol) in enumerate(zip(times, symbols, strict=True)):
+    for row, (moment, symbol) in enumerate(zip(times.tolist(), symbols, strict=True)):
         if symbol in last and moment <= last[symbol]:
             return row
         last[symbol] = moment
@@ -195,12 +204,8 @@ def columns_of(frame: pd.DataFrame) -> Candles:
     if len(missing):
         raise _at(int(missing[0]), "the timestamp is missing")
     return Candles(
-        times=stamps.astype(np.int64).tolist(),
-        open=frame["open"].tolist(),
-        high=frame["high"].tolist(),
-        low=frame["low"].tolist(),
-        close=frame["close"].tolist(),
-        volume=frame["volume"].tolist(),
+        times=stamps.astype(np.int64),
+        **{name: np.ascontiguousarray(frame[name], dtype=np.float64) for name in COLUMNS},
     )
 
 

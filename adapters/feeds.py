@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from adapters.decisions import Decisions
-from Backtest.candles import Candles, check_candles, tidy_candles
+from Backtest.candles import COLUMNS, Candles, check_candles, tidy_candles
 from Backtest.errors import BacktestError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def moments(feeds: Sequence[Feed]) -> Iterator[list[tuple[Feed, int]]]:
         return
 
     def keyed(order: int, feed: Feed) -> Iterator[tuple[int, int, int]]:
-        return ((time, order, idx) for idx, time in enumerate(feed.candles.times))
+        return ((time, order, idx) for idx, time in enumerate(feed.candles.times.tolist()))
 
     merged = heapq.merge(*(keyed(order, feed) for order, feed in enumerate(feeds)))
     for _, together in groupby(merged, key=lambda bar: bar[0]):
@@ -78,15 +78,7 @@ def series_of(feed: Feed, idx: int) -> pd.Series[Any]:
     """A bar as the Series that BaseAdapter names."""
     import pandas as pd
 
-    c = feed.candles
-    return pd.Series(
-        {
-            "timestamp": pd.Timestamp(c.times[idx], unit="ms", tz="UTC"),
-            "open": c.open[idx],
-            "high": c.high[idx],
-            "low": c.low[idx],
-            "close": c.close[idx],
-            "volume": c.volume[idx],
-            "symbol": feed.symbol,
-        }
-    )
+    time, *numbers = feed.candles.rows[idx]
+    named = dict(zip(COLUMNS, numbers, strict=True))
+    moment = pd.Timestamp(time, unit="ms", tz="UTC")
+    return pd.Series({"timestamp": moment, **named, "symbol": feed.symbol})

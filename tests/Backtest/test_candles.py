@@ -50,8 +50,8 @@ def test_every_form_of_time_means_the_same(form: str) -> None:
     check_candles(tidy)
     assert list(tidy.columns) == ["timestamp", "open", "high", "low", "close", "volume"]
     assert str(tidy["timestamp"].dt.tz) == "UTC"
-    assert columns_of(tidy).times == EXPECTED
-    assert columns_of(tidy).close == [101.0, 102.0, 103.0, 104.0]
+    assert columns_of(tidy).times.tolist() == EXPECTED
+    assert columns_of(tidy).close.tolist() == [101.0, 102.0, 103.0, 104.0]
 
 
 @pytest.mark.parametrize("kind", ["csv", "feather", "parquet"])
@@ -65,7 +65,7 @@ def test_files_are_read_by_their_kind(kind: str, tmp_path: Path) -> None:
         frame().to_feather(path)
     else:
         frame().to_parquet(path)
-    assert columns_of(read_candles(path)).times == EXPECTED
+    assert columns_of(read_candles(path)).times.tolist() == EXPECTED
 
 
 def test_the_original_frame_is_left_alone() -> None:
