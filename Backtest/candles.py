@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,10 +38,26 @@ class Candles:
         return len(self.times)
 
     @cached_property
-    def rows(self) -> list[tuple[int, float, float, float, float, float]]:
-        """One plain tuple a candle: time, open, high, low, close, volume."""
-        columns = (self.times, *(getattr(self, name) for name in COLUMNS))
-        return list(zip(*(column.tolist() for column in columns), strict=True))
+    def plain(self) -> PlainColumns:
+        """The columns as sequences of Python's own numbers, made one by one as they are read."""
+        columns: list[Any] = [self.times, *(getattr(self, name) for name in COLUMNS)]
+        return PlainColumns(*(memoryview(column) for column in columns))
+
+    def row(self, idx: int) -> tuple[int, float, float, float, float, float]:
+        """One candle: time, open, high, low, close, volume."""
+        times, opens, highs, lows, closes, volumes = self.plain
+        return times[idx], opens[idx], highs[idx], lows[idx], closes[idx], volumes[idx]
+
+
+class PlainColumns(NamedTuple):
+    """The columns of candles, value by value; lists of them would take longer than most runs."""
+
+    times: Any
+    open: Any
+    high: Any
+    low: Any
+    close: Any
+    volume: Any
 
 
 def read_candles(path: str | Path) -> pd.DataFrame:

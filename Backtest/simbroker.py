@@ -229,6 +229,25 @@ class SimBroker:
             number,
         )
 
+    def open_book(self, symbol: str) -> Book:
+        """The book of a symbol whose candles a `Backtest.walk` steps."""
+        self._unroll()
+        return self._book(symbol)
+
+    def skip(self, book: Book, timestamp: int, close: float, bars: int) -> None:
+        """Pass bars that were accounted for already, to the time and close of the last of them."""
+        self._stepped += bars
+        book.bars += bars
+        book.time = self._feed.time = timestamp
+        book.close = close
+        book.row = len(self._account.times) - 1
+
+    @property
+    def equity(self) -> float:
+        """Cash and what the open positions are worth at the last close."""
+        self._unroll()
+        return self._equity()
+
     # The compiled path -------------------------------------------------------------------------
 
     @property
@@ -253,12 +272,11 @@ class SimBroker:
             return
         self._tape = None
         candles, account, book = tape.candles, self._account, self._book(tape.symbol)
-        account.trades = tape.trades()
+        for trade in tape.trades():
+            account.book(trade)
         for event, told in tape.events():
             account.tell(event, **told)
-        account.times = candles.times.tolist()
-        account.equity_rows = tape.equity.tolist()
-        account.cash_rows = tape.cash.tolist()
+        account.fill(candles.times, tape.equity, tape.cash)
         account.cash = tape.end.cash
         last = len(candles) - 1
         account.fresh = [
@@ -300,14 +318,13 @@ class SimBroker:
         self._unroll()
         value = sum(book.value() for book in self._books.values())
         held = [position for book in self._books.values() for position in book.positions]
-        trades = self._account.trades
         return {
             "capital": self.settings.capital,
             "cash": self._account.cash,
             "equity": self._account.cash + value,
             "positions_value": value,
-            "realized_pnl": sum(trade.pnl for trade in trades),
-            "fees": sum(trade.fees for trade in trades) + sum(p.entry_fee for p in held),
+            "realized_pnl": self._account.realized_pnl,
+            "fees": self._account.paid_fees + sum(p.entry_fee for p in held),
             "open_positions": len(held),
             "pending_orders": sum(len(book.orders) for book in self._books.values()),
         }

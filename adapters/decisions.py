@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from adapters.views import FrameView, frame_view, series_view
 from Backtest.errors import BacktestError
 from Backtest.signals import Signals, read_signals
 
@@ -58,14 +59,34 @@ class Decisions(Protocol):
 
 
 class AskedDecisions:
-    """Decisions asked of a strategy as they are needed."""
+    """Decisions asked of a strategy as they are needed; bar by bar it is shown light views."""
 
-    def __init__(self, strategy: StrategyShape, df: pd.DataFrame) -> None:
-        """Prepare the indicators once."""
-        self._strategy = strategy
-        self._df = df
-        self._indicators = strategy.prepare_indicators(df)
-        self._both = _both_entries(self._indicators)
+    def __init__(self, strategy: StrategyShape, df: Any) -> None:
+        """Prepare the indicators once.
+
+        Args:
+            strategy: who is asked.
+            df: the candles, a frame or a view of one.
+        """
+        indicators = strategy.prepare_indicators(df)
+        shown: Any = df if isinstance(df, FrameView) else frame_view(df)
+        views: Any = {name: series_view(values) for name, values in indicators.items()}
+        find_entries, find_exits = strategy.find_entries, strategy.find_exits
+        both = _both_entries(indicators)
+
+        def entry(idx: int) -> dict[str, Any] | None:
+            wanted = find_entries(shown, views, idx)
+            return wanted if wanted and idx not in both else None
+
+        def leaves(position: dict[str, Any], idx: int) -> bool:
+            return bool(find_exits(position, shown, views, idx))
+
+        self._offer = getattr(strategy, "signals", None)
+        self._indicators = indicators
+        # For loops that ask at every bar and cannot afford a call more.
+        self.question = (find_entries, shown, views, both)
+        self.entry = entry
+        self.leaves = leaves
 
     def signals(self, symbol: str, closes: NDArray[np.float64]) -> Signals | None:
         """All answers at once, if the strategy offers them; they are compared with a sample.
@@ -73,10 +94,9 @@ class AskedDecisions:
         Raises:
             BacktestError: they are malformed, or not what the strategy answers bar by bar.
         """
-        offer = getattr(self._strategy, "signals", None)
-        if offer is None:
+        if self._offer is None:
             return None
-        signals = read_signals(offer(self._indicators), len(closes))
+        signals = read_signals(self._offer(self._indicators), len(closes))
         for idx in _sample(signals):
             offered = signals.order(idx, symbol, float(closes[idx]))
             compared = {
@@ -94,15 +114,6 @@ class AskedDecisions:
 
     def _exits(self, action: str, idx: int) -> bool:
         return self.leaves({"position_id": "", "action": action}, idx)
-
-    def entry(self, idx: int) -> dict[str, Any] | None:
-        """Ask `find_entries`."""
-        wanted = self._strategy.find_entries(self._df, self._indicators, idx)
-        return None if not wanted or idx in self._both else wanted
-
-    def leaves(self, position: dict[str, Any], idx: int) -> bool:
-        """Ask `find_exits`."""
-        return bool(self._strategy.find_exits(position, self._df, self._indicators, idx))
 
 
 def _sample(signals: Signals) -> list[int]:

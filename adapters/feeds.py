@@ -78,7 +78,7 @@ def series_of(feed: Feed, idx: int) -> pd.Series[Any]:
     """A bar as the Series that BaseAdapter names."""
     import pandas as pd
 
-    time, *numbers = feed.candles.rows[idx]
+    time, *numbers = feed.candles.row(idx)
     named = dict(zip(COLUMNS, numbers, strict=True))
     moment = pd.Timestamp(time, unit="ms", tz="UTC")
     return pd.Series({"timestamp": moment, **named, "symbol": feed.symbol})

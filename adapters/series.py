@@ -13,6 +13,8 @@ import talib
 from numpy.typing import NDArray
 from talib._ta_lib import MA_Type as talib_ma_types
 
+from adapters.views import FrameView
+
 Numbers = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 Value = Numbers | float
@@ -235,6 +237,8 @@ def numbers(x: Any) -> Numbers:
 
 def at(df: pd.DataFrame, name: str, idx: int) -> float:
     """A price of one candle."""
+    if isinstance(df, FrameView) and (values := df.array(name)) is not None:
+        return float(values[idx])
     for label in df.columns:
         if str(label).lower() == name:
             return float(df[label].iloc[idx])

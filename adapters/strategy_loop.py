@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 from adapters.array_path import run_arrays
 from adapters.base_adapter import BaseAdapter
 from adapters.decisions import AskedDecisions, StrategyShape, read_record, record
+from adapters.entries import may_leave, placed_id, sized_order
 from adapters.feeds import Feed, by_symbol, moments, series_of, setting
-from adapters.sizing import volume_of
+from adapters.solo_loop import can_walk, walk_alone
 from Backtest.candles import columns_of
 from Backtest.compiled import LoopRules
-from Backtest.errors import BacktestError, OrderError
-from Backtest.times import iso
+from Backtest.errors import BacktestError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,6 +96,8 @@ def run_feeds(
     rules = loop_rules(adapter, cfg)
     if run_arrays(adapter, feeds, rules):
         return adapter.generate_report()
+    if can_walk(adapter, feeds, rules):
+        return walk_alone(adapter, feeds[0], rules)
     loop = _Loop(adapter, rules)
     for moment in moments(feeds):
         loop.play(moment)
@@ -160,26 +162,14 @@ class _Loop:
 
     def _place(self, feed: Feed, idx: int, request: dict[str, Any]) -> str | None:
         """Size an entry and send it; one too small for a lot is refused by the broker, openly."""
-        rules = self._rules
         equity = float(self._adapter.get_account()["equity"])
-        volume = volume_of(request, equity, feed.candles.rows[idx][4], rules.lot)
-        order = {"symbol": feed.symbol, **request, "volume": volume}
-        if rules.ignore_roi_if_entry_signal and request.get("roi"):
-            order["hold_roi"] = True
-        answer = self._adapter.place_order(order)
-        if answer["success"]:
-            return str(answer["order_id"])
-        if volume > 0.0:
-            where = f"{feed.symbol} at {iso(feed.candles.rows[idx][0])}"
-            raise OrderError(
-                f"the order of {where} was refused: {answer.get('error')}", "Mend the strategy"
-            )
-        return None
+        order = sized_order(feed, idx, request, equity, self._rules)
+        return placed_id(feed, idx, order, self._adapter.place_order(order))
 
     def _step(self, feed: Feed, idx: int) -> list[dict[str, Any]]:
         """Step one bar, as plain numbers where the adapter takes them."""
         if self._step_candle is not None:
-            stepped: list[dict[str, Any]] = self._step_candle(*feed.candles.rows[idx], feed.symbol)
+            stepped: list[dict[str, Any]] = self._step_candle(*feed.candles.row(idx), feed.symbol)
             return stepped
         return self._adapter.step_bar(series_of(feed, idx))
 
@@ -207,20 +197,11 @@ class _Loop:
             if bar is None:
                 continue
             feed, idx = bar
-            if feed.decisions.leaves(position, idx) and self._may_leave(feed, idx, position):
+            close = feed.candles.plain.close[idx]
+            if feed.decisions.leaves(position, idx) and may_leave(position, close, self._rules):
                 self._adapter.close_position(position["position_id"])
             elif self._rules.ignore_roi_if_entry_signal:
                 self._hold_roi(position, wanted[feed.symbol])
-
-    def _may_leave(self, feed: Feed, idx: int, position: Mapping[str, Any]) -> bool:
-        """Whether `exit_profit_only` lets an exit rule act."""
-        if not self._rules.exit_profit_only:
-            return True
-        close, entry = feed.candles.rows[idx][4], float(position["entry_price"])
-        fee = self._rules.commission
-        if position["action"] == "BUY":
-            return close * (1.0 - fee) > entry * (1.0 + fee)
-        return close * (1.0 + fee) < entry * (1.0 - fee)
 
     def _hold_roi(self, position: Mapping[str, Any], request: Mapping[str, Any] | None) -> None:
         """While the entry signal of its side stands, a position's ROI waits for another bar."""
