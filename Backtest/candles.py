@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # pandas takes half a second to import; only readers of files
     import pandas as pd
 
 COLUMNS = (*PRICES, "volume")
+BLOCK_ROWS = 8192  # a block of candles stays in the processor's cache
 READERS = {".csv": "read_csv", ".feather": "read_feather", ".parquet": "read_parquet"}
 
 
@@ -108,6 +109,8 @@ def tidy_candles(frame: pd.DataFrame) -> pd.DataFrame:
     Raises:
         CandleError: a column is missing or doubled, or a moment or number cannot be read.
     """
+    if _is_tidy(frame):
+        return frame.copy(deep=False)  # pandas copies what somebody changes
     names = [str(name).lower() for name in frame.columns]
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
@@ -125,6 +128,24 @@ def tidy_candles(frame: pd.DataFrame) -> pd.DataFrame:
     for name in COLUMNS:
         tidy[name] = _numbers(tidy[name], name)
     return tidy
+
+
+def _is_tidy(frame: pd.DataFrame) -> bool:
+    """Whether there is nothing to do."""
+    import pandas as pd
+
+    kinds = frame.dtypes.to_dict()
+    moments = kinds.get("timestamp")
+    return (
+        isinstance(frame.index, pd.RangeIndex)
+        and (frame.index.start, frame.index.step) == (0, 1)
+        and isinstance(moments, pd.DatetimeTZDtype)
+        and str(moments.tz) == "UTC"
+        and len(kinds) == len(frame.columns)
+        and all(kinds.get(name) == np.float64 for name in COLUMNS)
+        and all(isinstance(name, str) and name == name.lower() for name in kinds)
+        and not any(name in kinds for name in TIME_NAMES[1:])
+    )
 
 
 def _moments(frame: pd.DataFrame) -> pd.DatetimeIndex:
@@ -169,35 +190,58 @@ def _numbers(column: pd.Series[Any], name: str) -> pd.Series[Any]:
         raise
 
 
-def check_candles(frame: pd.DataFrame) -> None:
+def check_candles(frame: pd.DataFrame) -> Candles:
     """Check a tidy frame: no gaps in values, prices above 0 and consistent, moments rising.
 
     With a `symbol` column, moments rise within each symbol.
 
+    Returns:
+        The frame's columns.
+
     Raises:
         CandleError: names the first row that is wrong.
     """
-    if len(frame) == 0:
-        raise CandleError("there are no candles", "Give at least one row")
-    columns = columns_of(frame)
-    o, h, lo, c, v = (getattr(columns, name) for name in COLUMNS)
-    with np.errstate(invalid="ignore"):
-        sound = (lo > 0.0) & (lo <= o) & (o <= h) & (lo <= c) & (c <= h) & (h < np.inf)
-        sound &= (v >= 0.0) & (v < np.inf)
-    wrong = np.flatnonzero(~sound)
     symbols = frame["symbol"].tolist() if "symbol" in frame.columns else None
     nameless = [row for row, name in enumerate(symbols or ()) if not isinstance(name, str)]
     if nameless:
         raise _at(nameless[0], f"symbol is {(symbols or [])[nameless[0]]!r}, a name is needed")
+    columns = columns_of(frame)
+    check_columns(columns, symbols)
+    return columns
+
+
+def check_columns(columns: Candles, symbols: Sequence[str] | None = None) -> None:
+    """Check candles; with the symbol of each row, moments rise within each symbol.
+
+    Raises:
+        CandleError: names the first row that is wrong.
+    """
+    if len(columns) == 0:
+        raise CandleError("there are no candles", "Give at least one row")
+    wrong = _first_malformed(columns)
     late = _first_out_of_order(columns.times, symbols)
-    if len(wrong) and (late is None or int(wrong[0]) <= late):
-        row = int(wrong[0])
-        prices = (float(o[row]), float(h[row]), float(lo[row]), float(c[row]))
-        fault = fault_of(Row(0, *prices, float(v[row])))
-        raise _at(row, fault or "the candle is malformed")
+    if wrong is not None and (late is None or wrong <= late):
+        raise _at(wrong, fault_of(Row(*columns.row(wrong))) or "the candle is malformed")
     if late is not None:
         moment = iso(int(columns.times[late]))
         raise _at(late, f"its time {moment} is not after the candle before it")
+
+
+def _first_malformed(columns: Candles) -> int | None:
+    """The first row whose numbers cannot be a candle, looked for block by block."""
+    for first in range(0, len(columns), BLOCK_ROWS):
+        part = slice(first, first + BLOCK_ROWS)
+        o, h, lo, c, v = (getattr(columns, name)[part] for name in COLUMNS)
+        # Written so that NaN fails every comparison.
+        sound = lo <= np.minimum(o, c)
+        sound &= np.maximum(o, c) <= h
+        sound &= lo > 0.0
+        sound &= h < np.inf
+        sound &= v >= 0.0
+        sound &= v < np.inf
+        if not sound.all():
+            return first + int(np.argmin(sound))
+    return None
 
 
 def _first_out_of_order(times: NDArray[np.int64], symbols: Sequence[Any] | None) -> int | None:
@@ -215,12 +259,13 @@ def _first_out_of_order(times: NDArray[np.int64], symbols: Sequence[Any] | None)
 
 def columns_of(frame: pd.DataFrame) -> Candles:
     """Take a tidy frame apart into plain columns."""
-    stamps = frame["timestamp"].to_numpy(dtype="datetime64[ms]")
-    missing = np.flatnonzero(np.isnat(stamps))
-    if len(missing):
-        raise _at(int(missing[0]), "the timestamp is missing")
+    import pandas as pd
+
+    index = pd.DatetimeIndex(frame["timestamp"])
+    if index.hasnans:
+        raise _at(int(np.argmax(index.isna())), "the timestamp is missing")
     return Candles(
-        times=stamps.astype(np.int64),
+        times=index.as_unit("ms").asi8,
         **{name: np.ascontiguousarray(frame[name], dtype=np.float64) for name in COLUMNS},
     )
 

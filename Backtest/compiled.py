@@ -67,7 +67,7 @@ def run_signals(
     from Backtest.tape import Tape
 
     bars = len(candles)
-    equity, cash = np.empty(bars), np.empty(bars)
+    equity = np.empty(bars)
     roi = signals.roi
     whole, exact, end = kernel.play(
         candles.times,
@@ -85,7 +85,6 @@ def run_signals(
         orders_of(signals),
         charges_of(settings, rules),
         equity,
-        cash,
     )
     if end.fault != kernel.SOUND:
         return None
@@ -97,7 +96,6 @@ def run_signals(
         whole=whole[: end.rows],
         exact=exact[: end.rows],
         equity=equity,
-        cash=cash,
         end=end,
     )
 

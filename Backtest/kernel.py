@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 # What happened, in the order in which it happened: the rows that `play` returns.
 OPENED, LEFT, REFUSED, TOO_SMALL, TOO_DEAR = 0, 1, 2, 3, 4
 KIND, BAR, NUMBER, SIGN, RULE = 0, 1, 2, 3, 4  # columns of the integer rows
-VOLUME, RAW, PRICE, EXTRA = 0, 1, 2, 3  # EXTRA: best reading of an exit (or NaN), cash of a refusal
+VOLUME, RAW, PRICE, BEST, CASH = 0, 1, 2, 3, 4  # BEST: reading of an exit, or NaN; CASH: after it
 
 EXIT_RULE, STOP, STOP_GAP, TRAILING, TRAILING_GAP = 0, 1, 2, 3, 4
 TARGET, TARGET_GAP, ROI, ROI_GAP = 5, 6, 7, 8
@@ -107,7 +107,7 @@ def _tuple_type(form: Any) -> Any:
 
 
 def _whole(function: F) -> F:
-    """Compile the loop itself, for arrays that it may only read and two that it fills."""
+    """Compile the loop itself, for arrays that it may only read and one that it fills."""
 
     def read_only(kind: Any) -> Any:
         return types.Array(kind, 1, "C", readonly=True)
@@ -118,7 +118,7 @@ def _whole(function: F) -> F:
     signals = (read_only(types.int8), flags, flags)
     wishes = (numbers, numbers, moments, numbers)
     forms = (_tuple_type(Orders), _tuple_type(Charges))
-    return cast(F, _compiled(function, (*candles, *signals, *wishes, *forms, filled, filled)))
+    return cast(F, _compiled(function, (*candles, *signals, *wishes, *forms, filled)))
 
 
 @_part
@@ -227,7 +227,8 @@ def write_row(
     volume: float,
     raw: float,
     price: float,
-    extra: float,
+    best: float,
+    cash: float,
 ) -> None:
     """Write down one thing that happened."""
     whole[row, KIND] = kind
@@ -238,7 +239,8 @@ def write_row(
     exact[row, VOLUME] = volume
     exact[row, RAW] = raw
     exact[row, PRICE] = price
-    exact[row, EXTRA] = extra
+    exact[row, BEST] = best
+    exact[row, CASH] = cash
 
 
 @_part
@@ -294,7 +296,6 @@ def play(
     orders: Orders,
     charges: Charges,
     equity_rows: Any,
-    cash_rows: Any,
 ) -> tuple[Any, Any, End]:
     """Play every bar.
 
@@ -305,14 +306,14 @@ def play(
         leave_long: where the exit rule of longs holds, as leave_short of shorts.
         stop_sizes: one size for all entries, or one a bar; so target_sizes.
         roi_ms: from which time in the trade on each of roi_profit is taken.
-        equity_rows: filled with the equity after each bar, as cash_rows with the cash.
+        equity_rows: filled with the equity after each bar.
 
     Returns:
         The rows of what happened, integers and floats, and what is open at the end.
     """
     bars = closes.size
     whole = np.empty((FIRST_ROWS, 5), np.int64)
-    exact = np.empty((FIRST_ROWS, 4), np.float64)
+    exact = np.empty((FIRST_ROWS, 5), np.float64)
     rows = 0
     one_stop, one_target = stop_sizes.size == 1, target_sizes.size == 1
     has_roi = roi_ms.size > 0
@@ -333,7 +334,6 @@ def play(
         if sign == 0 and order == 0:
             while bar < bars and enter[bar] == 0:  # nothing held, nothing waiting, nothing wanted
                 equity_rows[bar] = equity
-                cash_rows[bar] = cash
                 bar += 1
             if bar == bars:
                 break
@@ -360,7 +360,19 @@ def play(
                     placed = numbered
                 else:
                     write_row(
-                        whole, exact, rows, REFUSED, bar, 0, placed_sign, 0, 0.0, 0.0, 0.0, 0.0
+                        whole,
+                        exact,
+                        rows,
+                        REFUSED,
+                        bar,
+                        0,
+                        placed_sign,
+                        0,
+                        0.0,
+                        0.0,
+                        0.0,
+                        np.nan,
+                        cash,
                     )
                     rows += 1
 
@@ -369,14 +381,25 @@ def play(
             price = paid(o, sign < 0, True, charges)
             cash = after_leaving(cash, sign, volume, entry, price, commission)
             write_row(
-                whole, exact, rows, LEFT, bar, position, sign, EXIT_RULE, volume, o, price, np.nan
+                whole,
+                exact,
+                rows,
+                LEFT,
+                bar,
+                position,
+                sign,
+                EXIT_RULE,
+                volume,
+                o,
+                price,
+                np.nan,
+                cash,
             )
             rows += 1
             sign, closing = 0, 0
         if order != 0 and next_open:
             price = paid(o, order_sign > 0, True, charges)
             kind, cost = entry_kind(order_volume, price, cash, charges)
-            extra = cash
             if kind == OPENED:
                 cash -= cost
                 sign, position, volume, entry = order_sign, order, order_volume, price
@@ -385,7 +408,19 @@ def play(
                 extreme, trailing, closing = -np.inf, False, 0
                 roi_held_bar = bar if charges.hold_roi and has_roi else -1
             write_row(
-                whole, exact, rows, kind, bar, order, order_sign, 0, order_volume, o, price, extra
+                whole,
+                exact,
+                rows,
+                kind,
+                bar,
+                order,
+                order_sign,
+                0,
+                order_volume,
+                o,
+                price,
+                np.nan,
+                cash,
             )
             rows += 1
             order = 0
@@ -424,7 +459,19 @@ def play(
                 price = paid(raw, sign < 0, stopped, charges)
                 cash = after_leaving(cash, sign, volume, entry, price, commission)
                 write_row(
-                    whole, exact, rows, LEFT, bar, position, sign, rule, volume, raw, price, best
+                    whole,
+                    exact,
+                    rows,
+                    LEFT,
+                    bar,
+                    position,
+                    sign,
+                    rule,
+                    volume,
+                    raw,
+                    price,
+                    best,
+                    cash,
                 )
                 rows += 1
                 sign = 0
@@ -451,7 +498,6 @@ def play(
         if placed != 0 and not next_open:
             price = paid(c, placed_sign > 0, True, charges)
             kind, cost = entry_kind(placed_volume, price, cash, charges)
-            extra = cash
             if kind == OPENED:
                 cash -= cost
                 sign, position, volume, entry = placed_sign, placed, placed_volume, price
@@ -460,7 +506,9 @@ def play(
                 extreme, trailing, closing = -np.inf, False, 0
                 roi_held_bar = bar if charges.hold_roi and has_roi else -1
             asked = placed_volume
-            write_row(whole, exact, rows, kind, bar, placed, placed_sign, 0, asked, c, price, extra)
+            write_row(
+                whole, exact, rows, kind, bar, placed, placed_sign, 0, asked, c, price, np.nan, cash
+            )
             rows += 1
 
         # An entry stays only if nothing is held; then the exit rule is asked.
@@ -495,6 +543,7 @@ def play(
                         c,
                         price,
                         np.nan,
+                        cash,
                     )
                     rows += 1
                     sign = 0
@@ -507,7 +556,6 @@ def play(
         elif sign < 0:
             equity = cash + volume * (2.0 * entry - c)
         equity_rows[bar] = equity
-        cash_rows[bar] = cash
         bar += 1
 
     end = End(

@@ -25,7 +25,7 @@ CRYPTO_DAYS = 365.0
 EXCHANGE_DAYS = 252.0
 WEEK_MS = 7 * DAY_MS
 MONTH_MS = 28 * DAY_MS
-BLOCK_ROWS = 8192  # a block of returns and what is made of it stays in the processor's cache
+BLOCK_ROWS = 8192  # a block of rows and what is made of it stays in the processor's cache
 
 
 def finite(value: float | None) -> float | None:
@@ -57,26 +57,24 @@ class Curve:
 
 
 def curve_of(equity: Rows, start: float | None = None) -> Curve:
-    """Measure an equity curve, block by block; `start` counts as a peak."""
+    """Measure an equity curve; `start` counts as a peak.
+
+    Only the rows at which equity moves are looked at: while nothing is held, the return is 0.
+    """
     rows = np.asarray(equity, dtype=np.float64)
+    moved = moves_of(rows)
     count, mean, squares, losses = 0, 0.0, 0.0, 0.0
     if len(rows) > 1 and float(rows.min()) > 0.0:
-        for first in range(0, len(rows) - 1, BLOCK_ROWS):
-            block = rows[first : first + BLOCK_ROWS + 1]
-            returns = block[1:] / block[:-1]
-            returns -= 1.0
-            here = float(returns.mean())
-            apart = returns - here
-            apart *= apart
-            # Two parts of a sample make one: Chan, Golub and LeVeque's update.
-            ahead = here - mean
-            both = count + len(returns)
-            squares += float(apart.sum()) + ahead * ahead * count * len(returns) / both
-            mean += ahead * len(returns) / both
-            count = both
-            np.minimum(returns, 0.0, out=returns)
-            returns *= returns
-            losses += float(returns.sum())
+        count = len(rows) - 1
+        returns = rows[moved] / rows[moved - 1]
+        returns -= 1.0
+        mean = float(returns.sum()) / count
+        apart = returns - mean
+        apart *= apart
+        squares = float(apart.sum()) + mean * mean * (count - len(returns))
+        np.minimum(returns, 0.0, out=returns)
+        returns *= returns
+        losses = float(returns.sum())
     return Curve(
         returns=count,
         mean=mean,
@@ -84,8 +82,13 @@ def curve_of(equity: Rows, start: float | None = None) -> Curve:
         downside=math.sqrt(losses / count) if count else 0.0,
         growth=math.log(float(rows[-1]) / float(rows[0])) if count else 0.0,
         mean_equity=float(rows.mean()) if len(rows) else 0.0,
-        deepest=max_drawdown(rows, start),
+        deepest=max_drawdown(np.concatenate((rows[:1], rows[moved])), start),
     )
+
+
+def moves_of(rows: Floats) -> NDArray[np.int64]:
+    """The rows that differ from the row before them."""
+    return np.flatnonzero(rows[1:] != rows[:-1]) + 1
 
 
 def drawdowns(equity: Rows, start: float | None = None) -> Floats:
@@ -248,13 +251,17 @@ def by_year(
     ended = ledger.exit_time.astype("datetime64[ms]").astype("datetime64[Y]").astype(np.int64)
     table: dict[str, dict[str, Any]] = {}
     before = capital
+    rows = np.asarray(equity, dtype=np.float64)
+    moved = moves_of(rows)
+    if len(rows):
+        moved = np.concatenate(([0], moved))
     for year, first, last in _year_spans(times):
-        rows = equity[first:last]
-        final = float(rows[-1])
+        final = float(rows[last - 1])
+        bends = rows[moved[slice(*np.searchsorted(moved, (first, last)))]]
         figures = trade_figures(ledger.where(ended == year))
         table[str(1970 + year)] = {
             "return": finite(final / before - 1.0) if before > 0.0 else None,
-            "max_drawdown": max_drawdown(rows, before),
+            "max_drawdown": max_drawdown(bends, before),
             "trades": figures["total_trades"],
             "pnl": figures["total_pnl"],
             "win_rate": figures["win_rate"],

@@ -35,7 +35,7 @@ LEAVING_RULES = {
 
 @dataclass(frozen=True)
 class Tape:
-    """Rows of what happened, as `Backtest.kernel` numbers them; equity and cash a bar."""
+    """Rows of what happened, as `Backtest.kernel` numbers them; the equity after each bar."""
 
     symbol: str
     candles: Candles
@@ -44,13 +44,19 @@ class Tape:
     whole: NDArray[np.int64]
     exact: NDArray[np.float64]
     equity: NDArray[np.float64]
-    cash: NDArray[np.float64]
     end: kernel.End
 
     @property
     def rule_in(self) -> str:
         """The rule of every entry."""
         return self.settings.execution
+
+    @property
+    def cash(self) -> NDArray[np.float64]:
+        """The cash after each bar."""
+        changes = np.concatenate(([self.settings.capital], self.exact[:, kernel.CASH]))
+        marks = np.concatenate(([0], self.whole[:, kernel.BAR], [len(self.candles)]))
+        return np.repeat(changes, np.diff(marks))
 
     @property
     def rejected(self) -> int:
@@ -62,8 +68,8 @@ class Tape:
         kinds = self.whole[:, kernel.KIND]
         opened, left = (np.flatnonzero(kinds == kind) for kind in (kernel.OPENED, kernel.LEFT))
         sign = self.whole[opened, kernel.SIGN]
-        volume, raw_in, price_in, _ = self.exact[opened].T
-        _, raw_out, price_out, best = self.exact[left].T
+        volume, raw_in, price_in, _, _ = self.exact[opened].T
+        _, raw_out, price_out, best, _ = self.exact[left].T
         exit_row = self.whole[left, kernel.BAR]
         forced = np.zeros(len(opened), dtype=np.bool_)
         if self.end.held:
@@ -132,7 +138,7 @@ class Tape:
             return []
         entry = int(np.flatnonzero(self.whole[:, kernel.KIND] == kernel.OPENED)[-1])
         _, bar, number, sign, _ = self.whole[entry].tolist()
-        volume, raw, price, _ = self.exact[entry].tolist()
+        volume, raw, price, _, _ = self.exact[entry].tolist()
         order = self._order(number, sign, volume, self._decided(bar))
         fill = Fill(self.rule_in, raw, price, int(self.candles.times[bar]), bar)
         position = Position(order, fill, self.settings.commission, bar)
@@ -226,7 +232,7 @@ class Tape:
             reason = f"the entry is worth {notional:.8g}, below the minimum of {least:.8g}"
         else:
             needed = notional + notional * self.settings.commission
-            reason = f"it needs {needed:.8g} in cash, there is {exact[kernel.EXTRA]:.8g}"
+            reason = f"it needs {needed:.8g} in cash, there is {exact[kernel.CASH]:.8g}"
         return self._wanted(row, exact) | {"reason": reason}
 
     def _refusal(self, row: list[int]) -> dict[str, Any]:
@@ -249,7 +255,7 @@ class Tape:
         self, row: list[int], exact: list[float], entered: list[Any]
     ) -> tuple[str, dict[str, Any]]:
         rule, sign = row[kernel.RULE], row[kernel.SIGN]
-        volume, _, price, best = exact
+        volume, _, price, best, _ = exact
         entry = entered[5 + kernel.PRICE]
         commission = self.settings.commission
         fees = volume * entry * commission + volume * price * commission

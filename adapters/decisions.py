@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EXIT_RULES = {"BUY": "exit_long", "SELL": "exit_short"}
-SAMPLE_BARS = 16
+SAMPLE_BARS = 8
 BEATS = {"stop": "sl", "target": "tp"}
 RECORD_KEYS = ("entries", "exit_long", "exit_short")
 

@@ -24,7 +24,7 @@ from adapters.decisions import AskedDecisions, StrategyShape, read_record, recor
 from adapters.entries import may_leave, placed_id, sized_order
 from adapters.feeds import Feed, by_symbol, moments, series_of, setting
 from adapters.solo_loop import can_walk, walk_alone
-from Backtest.candles import columns_of
+from adapters.views import CandleView
 from Backtest.compiled import LoopRules
 from Backtest.errors import BacktestError
 
@@ -35,7 +35,10 @@ StrategyMaker = Callable[[dict[str, Any]], StrategyShape]
 
 
 def replay(
-    strategy_type: StrategyMaker, adapter: BaseAdapter, df: pd.DataFrame, cfg: dict[str, Any]
+    strategy_type: StrategyMaker,
+    adapter: BaseAdapter,
+    df: pd.DataFrame | CandleView,
+    cfg: dict[str, Any],
 ) -> dict[str, Any]:
     """Back-test a strategy on candles.
 
@@ -52,24 +55,29 @@ def replay(
         BacktestError: the candles or an order are malformed.
     """
     feeds = [
-        Feed(symbol, columns_of(frame), AskedDecisions(strategy_type(own), frame))
-        for symbol, frame, own in by_symbol(df, cfg)
+        Feed(share.symbol, share.candles, AskedDecisions(strategy_type(share.cfg), share.frame))
+        for share in by_symbol(df, cfg)
     ]
     return run_feeds(adapter, feeds, cfg)
 
 
 def collect_decisions(
-    strategy_type: StrategyMaker, df: pd.DataFrame, cfg: dict[str, Any]
+    strategy_type: StrategyMaker, df: pd.DataFrame | CandleView, cfg: dict[str, Any]
 ) -> dict[str, Any]:
     """Write down what a strategy decides on every bar, by symbol, as JSON-ready data."""
     return {
-        symbol: record(AskedDecisions(strategy_type(own), frame), len(frame))
-        for symbol, frame, own in by_symbol(df, cfg)
+        share.symbol: record(
+            AskedDecisions(strategy_type(share.cfg), share.frame), len(share.candles)
+        )
+        for share in by_symbol(df, cfg)
     }
 
 
 def replay_decisions(
-    adapter: BaseAdapter, df: pd.DataFrame, cfg: dict[str, Any], decisions: Mapping[str, Any]
+    adapter: BaseAdapter,
+    df: pd.DataFrame | CandleView,
+    cfg: dict[str, Any],
+    decisions: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Back-test recorded decisions (`collect_decisions`) without the strategy that made them.
 
@@ -77,11 +85,10 @@ def replay_decisions(
         BacktestError: the record does not fit the candles.
     """
     feeds = []
-    for symbol, frame, _ in by_symbol(df, cfg):
+    for symbol, _, _, candles in by_symbol(df, cfg):
         if symbol not in decisions:
             raise BacktestError(f"the decisions have no symbol {symbol!r}", "Record them again")
-        recorded = read_record(decisions[symbol], len(frame))
-        feeds.append(Feed(symbol, columns_of(frame), recorded))
+        feeds.append(Feed(symbol, candles, read_record(decisions[symbol], len(candles))))
     return run_feeds(adapter, feeds, cfg)
 
 

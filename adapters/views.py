@@ -180,18 +180,23 @@ def array_view(values: NDArray[Any]) -> SeriesView:
     return SeriesView(values, make)
 
 
-def candles_view(candles: Candles) -> FrameView:
+class CandleView(FrameView):
     """A view of candles that were read without pandas; its frame is a tidy one."""
 
-    def make() -> pd.DataFrame:
-        import pandas as pd
+    __slots__ = ("candles",)
 
-        moments = pd.to_datetime(candles.times, unit="ms", utc=True)
-        return pd.DataFrame(
-            {"timestamp": moments, **{name: getattr(candles, name) for name in COLUMNS}}
-        )
+    def __init__(self, candles: Candles) -> None:
+        """Stand for the tidy frame of some candles."""
+        columns = {name: getattr(candles, name) for name in COLUMNS}
 
-    return FrameView({name: getattr(candles, name) for name in COLUMNS}, len(candles), make)
+        def make() -> pd.DataFrame:
+            import pandas as pd
+
+            moments = pd.to_datetime(candles.times, unit="ms", utc=True)
+            return pd.DataFrame({"timestamp": moments, **columns})
+
+        super().__init__(columns, len(candles), make)
+        self.candles = candles
 
 
 def _pandas_operator(name: str) -> Callable[..., Any]:

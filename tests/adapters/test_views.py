@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from adapters.testing import market
-from adapters.views import array_view, candles_view, frame_view, series_view
+from adapters.views import CandleView, array_view, frame_view, series_view
 from Backtest.candles import columns_of, tidy_candles
 
 FRAME = tidy_candles(market(50, 3)).assign(symbol="X/Y", count=range(50))
@@ -95,7 +95,7 @@ def test_views_cannot_be_changed() -> None:
 
 def test_candles_without_pandas_become_the_tidy_frame() -> None:
     plain = FRAME.drop(columns=["symbol", "count"])
-    found = candles_view(columns_of(plain)).to_pandas()
+    found = CandleView(columns_of(plain)).to_pandas()
     pd.testing.assert_frame_equal(found, plain, check_dtype=False)
     assert array_view(np.array([1.5, 2.5])).iloc[-1] == 2.5
     assert array_view(np.array([1.5, 2.5])).to_pandas().tolist() == [1.5, 2.5]
