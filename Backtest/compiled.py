@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 WORTH_AN_IMPORT_BARS = 300_000
 WORTH_A_CALL_BARS = 2_000
 MAX_RISK = 0.10
+FIRST_ROWS = 16_384  # of what happens in a run; a run that needs more is played again
 EXACT_DIGITS = 15  # more decimals than this cannot be written as whole numbers
 
 
@@ -66,10 +67,9 @@ def run_signals(
     from Backtest import kernel
     from Backtest.tape import Tape
 
-    bars = len(candles)
-    equity = np.empty(bars)
     roi = signals.roi
-    whole, exact, end = kernel.play(
+    equity = np.empty(len(candles))
+    arguments = (
         candles.times,
         candles.open,
         candles.high,
@@ -86,15 +86,23 @@ def run_signals(
         charges_of(settings, rules),
         equity,
     )
-    if end.fault != kernel.SOUND:
-        return None
+    room = FIRST_ROWS
+    while True:
+        whole, exact = np.empty((room, 5), np.int64), np.empty((room, 5), np.float64)
+        end = kernel.play(*arguments, whole, exact)
+        if end.fault == kernel.NO_ROOM:
+            room *= 8
+        elif end.fault != kernel.SOUND:
+            return None
+        else:
+            break
     return Tape(
         symbol=symbol,
         candles=candles,
         signals=signals,
         settings=settings,
-        whole=whole[: end.rows],
-        exact=exact[: end.rows],
+        whole=whole[: end.rows].copy(),
+        exact=exact[: end.rows].copy(),
         equity=equity,
         end=end,
     )

@@ -27,11 +27,11 @@ TARGET, TARGET_GAP, ROI, ROI_GAP = 5, 6, 7, 8
 NO_LEVEL, FRACTION, DISTANCE = 0, 1, 2
 UNITS, EQUITY, RISK = 0, 1, 2
 
-# Why the loop gave up; the event path then says it in words.
-SOUND, BAD_ORDER = 0, 1
+# Why the loop gave up: the event path says it in words, or more room is made.
+SOUND, BAD_ORDER, NO_ROOM = 0, 1, 2
 
 STEP_NOISE = 1e-7  # as in Backtest.fills
-FIRST_ROWS = 256
+BAR_ROWS = 4  # no bar needs more
 
 
 class Orders(NamedTuple):
@@ -107,18 +107,23 @@ def _tuple_type(form: Any) -> Any:
 
 
 def _whole(function: F) -> F:
-    """Compile the loop itself, for arrays that it may only read and one that it fills."""
+    """Compile the loop itself, for arrays that it may only read and some that it fills."""
 
     def read_only(kind: Any) -> Any:
         return types.Array(kind, 1, "C", readonly=True)
 
     numbers, flags = read_only(types.float64), read_only(types.boolean)
-    moments, filled = read_only(types.int64), types.Array(types.float64, 1, "C")
+    moments = read_only(types.int64)
+    filled = (
+        types.Array(types.float64, 1, "C"),
+        types.Array(types.int64, 2, "C"),
+        types.Array(types.float64, 2, "C"),
+    )
     candles = (moments, numbers, numbers, numbers, numbers)
     signals = (read_only(types.int8), flags, flags)
     wishes = (numbers, numbers, moments, numbers)
     forms = (_tuple_type(Orders), _tuple_type(Charges))
-    return cast(F, _compiled(function, (*candles, *signals, *wishes, *forms, filled)))
+    return cast(F, _compiled(function, (*candles, *signals, *wishes, *forms, *filled)))
 
 
 @_part
@@ -207,14 +212,6 @@ def roi_level(
 
 
 @_part
-def more_rows(rows: Any) -> Any:
-    """The same rows with room for as many again."""
-    longer = np.empty((2 * rows.shape[0], rows.shape[1]), rows.dtype)
-    longer[: rows.shape[0]] = rows
-    return longer
-
-
-@_part
 def write_row(
     whole: Any,
     exact: Any,
@@ -296,7 +293,9 @@ def play(
     orders: Orders,
     charges: Charges,
     equity_rows: Any,
-) -> tuple[Any, Any, End]:
+    whole: Any,
+    exact: Any,
+) -> End:
     """Play every bar.
 
     Args:
@@ -307,13 +306,12 @@ def play(
         stop_sizes: one size for all entries, or one a bar; so target_sizes.
         roi_ms: from which time in the trade on each of roi_profit is taken.
         equity_rows: filled with the equity after each bar.
+        whole: filled with the rows of what happened, as exact with their prices and volumes.
 
     Returns:
-        The rows of what happened, integers and floats, and what is open at the end.
+        What is open at the end, and how many rows were filled.
     """
     bars = closes.size
-    whole = np.empty((FIRST_ROWS, 5), np.int64)
-    exact = np.empty((FIRST_ROWS, 5), np.float64)
     rows = 0
     one_stop, one_target = stop_sizes.size == 1, target_sizes.size == 1
     has_roi = roi_ms.size > 0
@@ -337,8 +335,9 @@ def play(
                 bar += 1
             if bar == bars:
                 break
-        if rows + 4 > whole.shape[0]:
-            whole, exact = more_rows(whole), more_rows(exact)
+        if rows + BAR_ROWS > whole.shape[0]:
+            fault, fault_bar = NO_ROOM, bar
+            break
         o, h, low, c = opens[bar], highs[bar], lows[bar], closes[bar]
 
         # An entry is placed before the bar is stepped, with the account of the bar before.
@@ -558,7 +557,7 @@ def play(
         equity_rows[bar] = equity
         bar += 1
 
-    end = End(
+    return End(
         fault,
         fault_bar,
         numbered,
@@ -575,4 +574,3 @@ def play(
         order_volume,
         charges.hold_roi,
     )
-    return whole, exact, end

@@ -56,13 +56,16 @@ class Curve:
     deepest: float
 
 
-def curve_of(equity: Rows, start: float | None = None) -> Curve:
+def curve_of(
+    equity: Rows, start: float | None = None, moved: NDArray[np.int64] | None = None
+) -> Curve:
     """Measure an equity curve; `start` counts as a peak.
 
     Only the rows at which equity moves are looked at: while nothing is held, the return is 0.
+    `moved` are those rows, if the caller has them (`moves_of`).
     """
     rows = np.asarray(equity, dtype=np.float64)
-    moved = moves_of(rows)
+    moved = moves_of(rows) if moved is None else moved
     count, mean, squares, losses = 0, 0.0, 0.0, 0.0
     if len(rows) > 1 and float(rows.min()) > 0.0:
         count = len(rows) - 1
@@ -244,7 +247,11 @@ def ambiguity_band(trades: Trades) -> dict[str, Any]:
 
 
 def by_year(
-    trades: Trades, times: Times, equity: Rows, capital: float
+    trades: Trades,
+    times: Times,
+    equity: Rows,
+    capital: float,
+    moved: NDArray[np.int64] | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Return, drawdown and trades (by the year of their exit) of every calendar year, UTC."""
     ledger = ledger_of(trades)
@@ -252,7 +259,7 @@ def by_year(
     table: dict[str, dict[str, Any]] = {}
     before = capital
     rows = np.asarray(equity, dtype=np.float64)
-    moved = moves_of(rows)
+    moved = moves_of(rows) if moved is None else moved
     if len(rows):
         moved = np.concatenate(([0], moved))
     for year, first, last in _year_spans(times):

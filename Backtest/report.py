@@ -39,7 +39,8 @@ def make_report(
     moments = np.asarray(times, dtype=np.int64)
     rows = np.asarray(equity, dtype=np.float64)
     final = float(rows[-1]) if len(rows) else capital
-    curve = metrics.curve_of(rows, capital)
+    moved = metrics.moves_of(rows)
+    curve = metrics.curve_of(rows, capital, moved)
     yearly = _periods(settings, moments, held)
     mean_equity = curve.mean_equity if len(rows) else capital
     figures = {
@@ -55,7 +56,7 @@ def make_report(
         "exposure": metrics.exposure(ledger, len(rows)),
         **metrics.cost_figures(done, mean_equity),
         "ambiguity_band": metrics.ambiguity_band(done),
-        "by_year": metrics.by_year(done, moments, rows, capital),
+        "by_year": metrics.by_year(done, moments, rows, capital, moved),
         "buy_and_hold": _buy_and_hold(held),
         "forced_exits": len(ledger) - len(done),
         "forced_pnl": math.fsum(ledger.pnl[ledger.forced].tolist()),

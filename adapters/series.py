@@ -247,4 +247,4 @@ def at(df: pd.DataFrame, name: str, idx: int) -> float:
 
 def by_name(df: pd.DataFrame, values: dict[str, Any]) -> dict[str, pd.Series]:
     """Arrays as pandas series over the candles' own index."""
-    return {name: pd.Series(array, index=df.index) for name, array in values.items()}
+    return {name: pd.Series(array, index=df.index, copy=False) for name, array in values.items()}
