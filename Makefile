@@ -28,6 +28,7 @@ $(READY): pyproject.toml tools/setup_system.sh
 	  echo "make: could not make $(VENV). On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 2; }
 	@echo "make: installing the dependencies into $(VENV), once"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -c 'from bot.workshop import say_on_terminal, warm_mypy_cache; warm_mypy_cache(say_on_terminal)'
 	@touch $@
 
 demo: $(READY)  ## write, test and backtest an example strategy into build/demo

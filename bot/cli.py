@@ -15,7 +15,20 @@ from bot import __version__
 from bot.errors import InputError, StratwrightError
 
 # One module each in bot/commands. They import what is heavy inside run(), so --help stays quick.
-COMMANDS = ("plan", "generate", "check", "backtest", "pr", "status", "events")
+COMMANDS = (
+    "run",
+    "plan",
+    "generate",
+    "check",
+    "gate",
+    "backtest",
+    "report",
+    "verify",
+    "pr",
+    "status",
+    "events",
+    "doctor",
+)
 
 
 class Parser(argparse.ArgumentParser):

@@ -1,5 +1,6 @@
 """Where things lie: the repository around a contract, and paths inside it that never leave it."""
 
+import os
 import re
 from pathlib import Path
 
@@ -25,6 +26,12 @@ def contract_label(path: Path) -> str:
     if _LABEL.fullmatch(label):
         return label
     return ascii(label[-40:])[1:-1]
+
+
+def cache_folder() -> Path:
+    """Where what can be made again is kept for all repositories of this user."""
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(home) / "stratwright"
 
 
 def inside(root: Path, path: str) -> Path:

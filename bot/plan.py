@@ -82,13 +82,18 @@ def strategy_files(contract: Contract) -> tuple[str, ...]:
     return tuple(paths[target] for target in sorted(contract.targets) if target in paths)
 
 
+def planned_files(contract: Contract) -> tuple[str, ...]:
+    """Give the paths of all files that a candidate may have."""
+    return (*strategy_files(contract), f"tests/test_{contract.file_stem}.py")
+
+
 def not_written(contract: Contract) -> tuple[str, ...]:
     """Give the targets that this version does not write; whoever asks for one is told."""
     return tuple(target for target in contract.targets if target != "adapter")
 
 
 def _strategy_todos(contract: Contract, warmup: int | None) -> tuple[Todo, ...]:
-    files = (*strategy_files(contract), f"tests/test_{contract.file_stem}.py")
+    files = planned_files(contract)
     return (
         Todo(
             "data",

@@ -8,6 +8,7 @@ here or at the remote, means that its candidate was delivered; tags never move.
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -192,6 +193,13 @@ class Repository:
             return None
         return self.git.ask("cat-file", "blob", head[2].decode()).out
 
+    def paths(self, commit: str, folder: str) -> tuple[str, ...]:
+        """The files of a commit below a folder."""
+        listed = self.git.ask(
+            "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", f"{folder}/"
+        ).out
+        return tuple(listed.decode("utf-8", "surrogateescape").split("\0")[:-1])
+
     def diff(self, old: str, new: str) -> bytes:
         """The changes from one commit to another, as a patch."""
         options = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
@@ -212,7 +220,7 @@ class Repository:
         """Bring a delivered candidate's refs back to where they belong."""
         if tag not in view.here.tags:
             self._remote.fetch_tag(tag)
-            view = View(self.refs(task), view.there)
+            view = replace(view, here=self.refs(task))
         if self.merged(target.commit, base):
             return self._result(State.MERGED, task, tag, target.commit)
         return self._deliver(task, tag, target, view, lambda step: None)

@@ -12,7 +12,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def write_files(folder: Path, files: Mapping[str, str]) -> None:
+def write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
     """Write every text to its path under the folder; all are complete before any takes its place.
 
     Raises:
@@ -34,9 +34,13 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
         raise WorldError(message, "Check the disk and the permissions of the folder.") from None
 
 
-def _stage(stack: contextlib.ExitStack, root: int, path: str, text: str) -> tuple[int, str, str]:
+def _stage(
+    stack: contextlib.ExitStack, root: int, path: str, text: str | bytes
+) -> tuple[int, str, str]:
     """Write a text beside its final place; the draft goes away if it never gets there."""
     *folders, name = PurePosixPath(path).parts
+    if path.startswith("/") or ".." in (*folders, name):
+        raise InputError(f"{path} leaves the folder", "Give paths below it.")
     parent = root
     for part in folders:
         parent = _enter(stack, parent, part, path)
@@ -45,8 +49,8 @@ def _stage(stack: contextlib.ExitStack, root: int, path: str, text: str) -> tupl
     draft = f".{name}.{secrets.token_hex(4)}.part"
     descriptor = os.open(draft, _NEW_FILE, 0o644, dir_fd=parent)
     stack.callback(_remove, draft, parent)
-    with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+    with open(descriptor, "wb") as file:
+        file.write(text.encode() if isinstance(text, str) else text)
     return parent, draft, name
 
 

@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+import numpy as np
+
 _DEPTH = 6
 _ITEMS = 200
 _TEXT = 500
@@ -19,7 +21,7 @@ def plain(value: Any, depth: int = _DEPTH) -> Any:
         NotPlain: NaN, an infinity, an object, or more than an order could need.
     """
     # numpy's scalars are the results of ordinary arithmetic; their `item` is the plain number.
-    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+    if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool):
         return value

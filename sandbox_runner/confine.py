@@ -11,14 +11,12 @@ Every job pays for its start, so it imports as little as it can: `_socket` for `
 from __future__ import annotations
 
 import _socket
-import array
 import ctypes
 import marshal
 import os
 import resource
 import sys
 
-from sandbox_runner.mounts import build_root
 from sandbox_runner.syscalls import install_filter
 
 TYPE_CHECKING = False
@@ -53,6 +51,8 @@ def main() -> NoReturn:
 
 def _set_up(plan: dict[str, Any]) -> None:
     if plan["mounts"] is not None:
+        from sandbox_runner.mounts import build_root
+
         build_root(**plan["mounts"])
         _socket.sethostname("sandbox")
     if plan["give_up_root"]:
@@ -100,7 +100,7 @@ def _hand_over(channel: int, out: str) -> None:
     folder = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
     first = os.pidfd_open(1)
     sender = _socket.socket(fileno=channel)
-    handles = array.array("i", [folder, first])
+    handles = b"".join(handle.to_bytes(4, sys.byteorder) for handle in (folder, first))
     sender.sendmsg([b"ready"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, handles)])
     sender.close()
     os.close(folder)

@@ -1,36 +1,55 @@
 #!/usr/bin/env bash
-# Shows the line on one example: contract -> plan -> strategy and tests -> backtest.
+# Shows the line on one example: contract -> plan -> candidate -> gates in the sandbox -> evidence ->
+# branch, tag and pull request, in a repository of its own with a bare remote.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-contract=contracts/oversold_dip.yaml
-candles=tests/fixtures/sample_btc.csv
-demo=build/demo
+root=$PWD
+demo=$root/build/demo
+work=$demo/repository
 
 step() { printf '\n== %s\n' "$*"; }
 
 rm -rf "$demo"
-mkdir -p "$demo"
+mkdir -p "$work/contracts" "$work/tests/fixtures"
+cp contracts/oversold_dip.yaml "$work/contracts/"
+cp tests/fixtures/sample_btc.csv "$work/tests/fixtures/"
 
-step "1. The contract: $contract"
-grep -A 3 '^rules:' "$contract"
+step "1. A repository with a contract, and its own remote"
+git init -q --bare "$demo/remote.git"
+git init -q -b main "$work"
+cd "$work"
+git config user.name "Demo Trader"
+git config user.email "demo@localhost"
+git remote add origin "$demo/remote.git"
+git add .
+git commit -q -m "contracts: buy oversold dips"
+git push -q origin main
+grep -A 3 '^rules:' contracts/oversold_dip.yaml
 
-step "2. The plan: stratwright plan $contract"
-stratwright plan "$contract"
+step "2. The line: stratwright run contracts/oversold_dip.yaml"
+start=$(date +%s.%N)
+stratwright run contracts/oversold_dip.yaml
+printf '\n  took %.1f s\n' "$(echo "$(date +%s.%N) - $start" | bc 2>/dev/null || awk "BEGIN{print $(date +%s.%N) - $start}")"
 
-step "3. The strategy and its tests: stratwright generate $contract --out $demo"
-stratwright generate "$contract" --out "$demo"
+step "3. The same contract again changes nothing"
+stratwright run --quiet contracts/oversold_dip.yaml
 
-step "4. Its tests: pytest $demo/tests"
-python -m pytest -q -p no:cacheprovider --import-mode=importlib -c /dev/null --rootdir "$demo" "$demo/tests"
+step "4. Does the evidence hold? stratwright verify TAG"
+tag=$(git tag --list 'ai/*')
+stratwright verify "$tag" | tail -n 1
 
-step "5. The backtest: stratwright backtest $contract --data $candles --out $demo/results"
-stratwright backtest "$contract" --data "$candles" --out "$demo/results"
+step "5. What a reviewer sees"
+stratwright pr list
+stratwright report "$tag" --out "$demo/report" | tail -n 1
 
 step "Everything is here"
-find "$demo" -type f -not -path '*/__pycache__/*' | LC_ALL=C sort | sed 's/^/  /'
-echo
-echo "  The generated file also runs on its own:"
-echo "  .venv/bin/python $demo/Backtest/codes/oversold_dip.py --mode backtest --data $candles --out results/"
-echo
-echo "  The candles are synthetic (tests/fixtures/README.md); the figures say nothing about real markets."
+cat <<TEXT
+  repository    build/demo/repository   (try: cd build/demo/repository && stratwright pr show 1)
+  remote        build/demo/remote.git
+  branch        $(git branch --list 'ai/*' --format='%(refname:short)')
+  tag           $tag
+  report        build/demo/report/report.html
+
+  The candles are synthetic (tests/fixtures/README.md); the figures say nothing about real markets.
+TEXT

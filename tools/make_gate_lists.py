@@ -16,6 +16,7 @@ import json
 import logging
 import platform
 import random
+import statistics
 import sys
 import tomllib
 import types
@@ -178,7 +179,7 @@ def python_types() -> Iterator[Any]:
     yield from (function, function(), waiting, stream(), len, "".join, object().__str__)
     waiting.close()
     yield from (datetime, decimal, fractions)
-    for module in (datetime, decimal, fractions, collections, itertools, enum, random):
+    for module in (datetime, decimal, fractions, collections, itertools, enum, random, statistics):
         yield from (value for value in vars(module).values() if isinstance(value, type))
     yield from (functools.partial(len), functools.lru_cache(len), functools.cached_property(len))
     yield from (decimal.getcontext(), logging.getLogger("stratwright"), enum.IntEnum("Side", "BUY"))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bot.contract.model import AnyContract
+from bot.gates.port import Verdict
 
 
 @dataclass(frozen=True)
@@ -23,10 +24,30 @@ class Candidate:
     model: str
     prompt_hash: str
 
+    @property
+    def contents(self) -> dict[str, bytes]:
+        """The files' bytes; text that is no Unicode stays visible to the gates as such."""
+        return {path: text.encode("utf-8", "surrogatepass") for path, text in self.files.items()}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A candidate that was refused, and the verdicts that refused it: what to mend."""
+
+    candidate: Candidate
+    verdicts: tuple[Verdict, ...]
+
 
 class Coder(Protocol):
     """Writes candidates; never changes the contract."""
 
-    def write(self, contract: AnyContract, contract_path: str) -> Candidate:
-        """Write the strategy and its tests."""
+    @property
+    def rounds(self) -> int:
+        """How many candidates it may try before the task is blocked."""
+        ...
+
+    def write(
+        self, contract: AnyContract, contract_path: str, failures: tuple[Failure, ...] = ()
+    ) -> Candidate:
+        """Write the strategy and its tests, with what earlier rounds did wrong in view."""
         ...

@@ -9,7 +9,7 @@ import jinja2
 from bot import __version__
 from bot.coder import strategy
 from bot.coder.expected import expect
-from bot.coder.port import Candidate
+from bot.coder.port import Candidate, Failure
 from bot.coder.settings import flat_settings
 from bot.coder.tests import test_context
 from bot.contract.digest import contract_digest
@@ -36,12 +36,17 @@ def _environment() -> jinja2.Environment:
 class TemplateCoder:
     """Writes what the contract states exactly; prose is beyond it and refused with the way out."""
 
-    def write(self, contract: AnyContract, contract_path: str) -> Candidate:
-        """Write the strategy and its tests.
+    rounds = 1
+
+    def write(
+        self, contract: AnyContract, contract_path: str, failures: tuple[Failure, ...] = ()
+    ) -> Candidate:
+        """Write the strategy and its tests; the same again, whatever failed before.
 
         Args:
             contract: a loaded contract of kind strategy.
             contract_path: where it lies in the repository, for the header comment.
+            failures: not used: one contract has one text.
 
         Raises:
             InputError: the contract needs a model.

@@ -147,7 +147,9 @@ def _approve(args: argparse.Namespace, repository: "Repository", forge: "Forge")
         timestamp(datetime.now(UTC)),
         {"pull_request": pull.number, "head": head, "approver": review.author},
     )
-    open_bus(repository.folder).publish(event)
+    bus = open_bus(repository.folder)
+    if all(told.data != event.data for told in bus.read(event.channel)):
+        bus.publish(event)
     base = pull.draft.base or "your branch"
     how = f"git switch {base} && git merge --no-ff {head[:12]}"
     if args.json:

@@ -52,7 +52,7 @@ class Answer:
     def lock_file(self) -> Path | None:
         """The lock file that another Git holds, or that a killed one left behind."""
         found = _LOCK.search(self.err)
-        return Path(found[1]) if found else None
+        return Path(os.path.normpath(found[1])) if found else None
 
 
 class GitCommand:

@@ -11,6 +11,7 @@ from bot.git.proposal import BranchTaken
 from bot.git.refs import Refs, Tag, checked_out_at, read_refs, write_refs
 from bot.git.remote import Remote, StaleView
 from bot.identity import TaskName
+from bot.lines import append_line, read_lines
 
 _VIEWS = 3
 _PAUSE_S = 0.2
@@ -22,11 +23,13 @@ class View:
 
     here: Refs
     there: Refs
+    begun: frozenset[str] = frozenset()
+    """Commits whose delivery was begun and not seen to end."""
 
     @property
     def ours(self) -> frozenset[str]:
-        """Every commit that we made, as far as either side knows."""
-        return self.here.candidates | self.there.candidates
+        """Every commit that we made, as far as anybody knows."""
+        return self.here.candidates | self.there.candidates | self.begun
 
     def tag(self, name: str) -> Tag | None:
         """A tag, wherever it is."""
@@ -49,7 +52,10 @@ class Sides:
     def look(self, task: TaskName) -> View:
         """Read what both have of a task."""
         there = self.remote.look(task) if self.remote else Refs()
-        return View(read_refs(self.git, task), there)
+        begun = frozenset(
+            line.data.decode("ascii", "replace") for line in read_lines(self._journal(task))
+        )
+        return View(read_refs(self.git, task), there, begun)
 
     def refuse_to_overwrite(self, task: TaskName, view: View) -> None:
         """Stop before a new candidate would replace commits of somebody else.
@@ -82,7 +88,11 @@ class Sides:
         if tag not in here.tags:
             changes.append((f"refs/tags/{tag}", target.object, ""))
         if changes:
+            self._begin(task, target, view)
             write_refs(self.git, self.common_dir, changes)
+        if self.remote and (sent or view.there.tip == target.commit):
+            self.remote.note_tip(task, target.commit)
+        self._journal(task).unlink(missing_ok=True)
         on_step("refs")
         foreign = {tip for tip in (here.tip, view.there.tip) if tip and tip not in ours}
         note = f"{task.branch} has commits of somebody else on it; left alone" if foreign else ""
@@ -115,8 +125,21 @@ class Sides:
             raise BranchTaken(task, there.tip, "at the remote")
         if delivered and (foreign or there.tip == target.commit):
             return False
+        self._begin(task, target, view)
         self.remote.send(task, tag, target, there)
         return True
+
+    def _begin(self, task: TaskName, target: Tag, view: View) -> None:
+        """Note a commit before any ref can name it.
+
+        Git sets the refs of an atomic push one after the other: when the machine dies in between,
+        the branch may be there without the tag that makes it ours.
+        """
+        if target.commit not in view.ours:
+            append_line(self._journal(task), target.commit.encode())
+
+    def _journal(self, task: TaskName) -> Path:
+        return self.common_dir / "stratwright" / "begun" / f"{task.workflow}.{task.task}"
 
     def _refuse_checked_out(self, task: TaskName) -> None:
         """Moving a branch under a checkout would make its files look changed."""

@@ -1,6 +1,5 @@
 """A task's branch and tags on one side, here or at the remote, and the way to change them here."""
 
-import contextlib
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from bot.identity import TaskName
 
 _LOCK_WAIT_S = 3.0
 _PAUSE_S = 0.1
+_ROUNDS = 5
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,6 @@ def write_refs(git: GitCommand, common_dir: Path, changes: Iterable[tuple[str, s
     rows = list(changes)
     zero = "0" * len(rows[0][1])
     text = "".join(f"update {name}\0{new}\0{old or zero}\0" for name, new, old in rows)
-    # Without a reflog, as for a push into it; core.logAllRefUpdates may turn it on.
     command = ("update-ref", "-z", "--stdin", "-m", "stratwright")
     answer = _patiently(git, command, text.encode(), common_dir, {name for name, _, _ in rows})
     if answer.code == 0:
@@ -100,25 +99,35 @@ def write_refs(git: GitCommand, common_dir: Path, changes: Iterable[tuple[str, s
 def _patiently(
     git: GitCommand, command: tuple[str, ...], data: bytes, common_dir: Path, names: set[str]
 ) -> Answer:
-    """Wait out another Git; remove the lock of a ref of ours that a killed Git left behind.
-
-    A live Git holds such a lock for milliseconds, and our own runs take turns: one that stays the
-    same file for seconds has no holder.
-    """
-    deadline = time.monotonic() + _LOCK_WAIT_S
-    seen: dict[Path, tuple[int, int]] = {}
-    while True:
+    """Run again while a lock is in the way and goes away."""
+    ours = {common_dir / f"{name}.lock" for name in names}
+    for _ in range(_ROUNDS):
         answer = git.run(*command, data=data)
         lock = answer.lock_file
-        if answer.code == 0 or lock is None:
+        if answer.code == 0 or lock is None or not clear_lock(lock, removable=lock in ours):
             return answer
-        with contextlib.suppress(FileNotFoundError):
-            status = lock.stat()
-            mark = (status.st_ino, status.st_mtime_ns)
-            if seen.setdefault(lock, mark) != mark:
-                return answer
-            if time.monotonic() > deadline:
-                if lock not in {common_dir / f"{name}.lock" for name in names}:
-                    return answer
-                lock.unlink()
-        time.sleep(_PAUSE_S)
+    return answer
+
+
+def clear_lock(lock: Path, *, removable: bool) -> bool:
+    """Wait for another Git to let go of a lock; say whether trying again makes sense.
+
+    A live Git holds the lock of a ref for milliseconds, and our own runs take turns: one that
+    stays the same file for seconds was left by a Git that was killed, and is removed if it is the
+    lock of a ref of ours.
+    """
+    deadline = time.monotonic() + _LOCK_WAIT_S
+    try:
+        first = lock.stat()
+        while time.monotonic() < deadline:
+            time.sleep(_PAUSE_S)
+            now = lock.stat()
+            if (now.st_ino, now.st_mtime_ns) != (first.st_ino, first.st_mtime_ns):
+                return True
+        if removable:
+            lock.unlink()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return removable

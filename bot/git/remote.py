@@ -1,12 +1,14 @@
 """The other side: what it has, sending to it, fetching from it, and what its refusals mean."""
 
+import os
 import re
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from bot.errors import StratwrightError, WorldError
 from bot.git.command import Answer, GitCommand, explain
-from bot.git.refs import Refs, Tag, collect
+from bot.git.refs import Refs, Tag, clear_lock, collect
 from bot.identity import TaskName
 
 _ATTEMPTS = 3
@@ -84,7 +86,7 @@ class Remote:
             StaleView: if the branch or the tag is not what we saw.
             WorldError: if the remote cannot be reached, or does not take it.
         """
-        branch = f"refs/heads/{task.branch}"
+        branch, name = f"refs/heads/{task.branch}", f"refs/tags/{tag}"
         settings = ("-c", f"remote.{self.name}.mirror=false", "-c", "push.gpgSign=false")
         options = ("--atomic", "--porcelain", "--no-verify", "--no-follow-tags")
         self._try(
@@ -95,13 +97,23 @@ class Remote:
             f"--force-with-lease={branch}:{seen.tip}",
             self.name,
             f"{target.commit}:{branch}",
-            f"{target.object}:refs/tags/{tag}",
+            f"{target.object}:{name}",
             timeout_s=_SEND_TIMEOUT_S,
+            locks=(f"/{branch}.lock", f"/{name}.lock"),
         )
         after = self.look(task)
         if after.tip != target.commit or after.tags.get(tag) != target:
             message = f"{self.name} took the push of {task.branch} but does not show it"
             raise StaleView(message, "Somebody may have pushed at the same moment; run again.")
+
+    def note_tip(self, task: TaskName, commit: str) -> None:
+        """Note where the remote's branch is, as a push does at its very end unless it is killed."""
+        name = f"refs/remotes/{self.name}/{task.branch}"
+        mapped = f"+refs/heads/*:refs/remotes/{self.name}/*"
+        configured = self.git.run("config", "--get-all", f"remote.{self.name}.fetch").text
+        if mapped in configured.splitlines():
+            # What it was does not matter, and neither does a fetch that is quicker.
+            self.git.run("update-ref", "-m", "stratwright", name, commit)
 
     def fetch_tag(self, tag: str) -> None:
         """Bring a tag and its commit here."""
@@ -109,19 +121,28 @@ class Remote:
         options = ("--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--quiet")
         self._try("fetch", *options, self.name, refspec, timeout_s=_SEND_TIMEOUT_S)
 
-    def _try(self, *arguments: str, timeout_s: float) -> Answer:
-        """Run, again after a pause where the remote was only away."""
+    def _try(self, *arguments: str, timeout_s: float, locks: tuple[str, ...] = ()) -> Answer:
+        """Run, again after a pause where the remote was only away or a lock of it went away."""
         pause = _FIRST_PAUSE_S
         for attempt in range(1, _ATTEMPTS + 1):
             answer = self.git.run(*arguments, timeout_s=timeout_s)
             if answer.code == 0:
                 return answer
             text = f"{answer.err}\n{answer.out.decode('utf-8', 'replace')}"
+            if answer.lock_file and self._clear(answer.lock_file, locks):
+                continue
             if attempt == _ATTEMPTS or _STALE.search(text) or not _AWAY.search(text):
                 break
             time.sleep(pause)
             pause *= 2
         raise self._explain(answer, text)
+
+    def _clear(self, lock: Path, locks: tuple[str, ...]) -> bool:
+        """Clear a lock of a remote that is a folder of this machine; others look after theirs."""
+        folder = Path(os.path.normpath(self.git.folder / self.url.removeprefix("file://")))
+        if not lock.is_relative_to(folder):
+            return False
+        return clear_lock(lock, removable=str(lock).endswith(locks) if locks else False)
 
     def _explain(self, answer: Answer, text: str) -> StratwrightError:
         where = f"the remote {self.name!r} ({without_password(self.url)})"

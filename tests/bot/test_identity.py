@@ -1,4 +1,5 @@
 import subprocess
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -70,8 +71,9 @@ def test_a_name_that_is_not_an_id_is_refused(value: str) -> None:
 @settings(derandomize=True)
 @given(st.lists(plain, min_size=5, max_size=5))
 def test_trailers_are_read_back(values: list[str]) -> None:
-    trailers = Trailers(*values)
-    expected = Trailers(*values[:4], "") if values[4] == "none" else trailers
+    correlation, prompt, contract, coder, model = values
+    trailers = Trailers(correlation, prompt, contract, coder, model)
+    expected = replace(trailers, model="") if model == "none" else trailers
     assert parse_trailers(trailers.attached_to("subject\n\nbody")) == expected
 
 

@@ -117,8 +117,10 @@ def test_where_namespaces_are_forbidden_it_refuses_with_the_reason(kind: str) ->
     forbid = "; ".join(f"echo 0 > /proc/sys/user/{setting}" for setting in settings)
     code = OPEN.format(kind=kind)
     done = subprocess.run(
-        ["unshare", "--user", "--map-root-user", "sh", "-c", f'{forbid}; exec "$@"', "sh"]
-        + [sys.executable, "-c", code],
+        [
+            *("unshare", "--user", "--map-root-user", "sh", "-c", f'{forbid}; exec "$@"', "sh"),
+            *(sys.executable, "-c", code),
+        ],
         cwd=HOUSE,
         capture_output=True,
         text=True,

@@ -37,13 +37,17 @@ def check_attribute(source: Source, node: ast.AST, base: ast.expr | None, name: 
     owner = source.owner(base) if base is not None else None
     if owner is not None or (base is not None and source.is_class_argument(base)):
         _check_own(source, node, owner, name)
-    elif _is_super(base):
-        return
+    elif _is_super(source, base):
+        if name in source.words.refused or name.startswith("_"):
+            _refuse(source, node, name)
+    elif not isinstance(node, ast.Attribute) and name in source.words.call_only:
+        why = "this method may only be called where it stands, so that its arguments can be seen"
+        source.refuse(node, name, why, f"write x.{name}(...)")
     elif name.startswith("_"):
         _check_private(source, node, name)
     elif name in source.words.refused:
         _refuse(source, node, name)
-    elif not _is_known(source, name):
+    elif not _is_known(source, base, name):
         source.refuse(
             node,
             name,
@@ -52,9 +56,12 @@ def check_attribute(source: Source, node: ast.AST, base: ast.expr | None, name: 
         )
 
 
-def _is_known(source: Source, name: str) -> bool:
+def _is_known(source: Source, base: ast.expr | None, name: str) -> bool:
     words = source.words
-    if name in words.values or name == _ROW_INDEX or source.declares(name):
+    if name in words.values or name == _ROW_INDEX:
+        return True
+    imported = base is not None and "." in source.listed.get(base, "")
+    if source.declares(name) and not imported:
         return True
     if words.file_class == "test":
         return name not in words.doors
@@ -99,29 +106,26 @@ def _refuse(source: Source, node: ast.AST, name: str) -> None:
 def _allowed_dunder(source: Source, node: ast.AST, base: ast.expr | None, name: str) -> bool:
     parent = source.tree.parent(node)
     if name == "__init__":
-        return _is_super(base) and isinstance(parent, ast.Call) and parent.func is node
+        return _is_super(source, base) and isinstance(parent, ast.Call) and parent.func is node
     if name == "__class__":
         named = isinstance(parent, ast.Attribute) and parent.attr == "__name__"
         return named and base is not None and source.owner(base) is not None
     if name == "__name__":
-        of_type = isinstance(base, ast.Call) and isinstance(base.func, ast.Name)
-        return (of_type and base.func.id == "type") or (  # type: ignore[union-attr]
-            isinstance(base, ast.Attribute) and base.attr == "__class__"
-        )
+        if isinstance(base, ast.Call):
+            return source.is_builtin(base.func, "type")
+        return isinstance(base, ast.Attribute) and base.attr == "__class__"
     return False
 
 
-def _is_super(base: ast.expr | None) -> bool:
-    if not isinstance(base, ast.Call) or not isinstance(base.func, ast.Name):
-        return False
-    return base.func.id == "super"
+def _is_super(source: Source, base: ast.expr | None) -> bool:
+    return isinstance(base, ast.Call) and source.is_builtin(base.func, "super")
 
 
 def _check_assignment(source: Source, node: ast.Attribute) -> None:
     name = node.attr
     if is_dunder(name):
         source.refuse(node, name, "nobody may assign Python's own attributes", "leave it out")
-    elif source.owner(node.value) is not None:
+    elif source.owner(node.value) is not None or _is_option(source, node.value):
         return
     elif _root_is_shared(source, node.value):
         why = "it changes a module or a class for everybody"
@@ -133,9 +137,14 @@ def _check_assignment(source: Source, node: ast.Attribute) -> None:
         source.refuse(node, name, why, f'for a column write ["{name}"] = ..., else use self.{name}')
 
 
+def _is_option(source: Source, node: ast.expr) -> bool:
+    """Tell whether this is how pandas shows frames, which anybody may set."""
+    return source.modules.get(node, "").startswith("pandas.options.")
+
+
 def _is_field(source: Source, name: str) -> bool:
-    """Tell whether a class of this file has the attribute, and no library's value."""
-    if name in source.words.values or name in source.words.refused or name.startswith("_"):
+    """Tell whether a class of this file has the attribute."""
+    if name in source.words.refused or name.startswith("_"):
         return False
     return any(name in attributes for attributes in source.attributes_of.values())
 
@@ -151,6 +160,6 @@ def _root_is_shared(source: Source, node: ast.expr) -> bool:
         current = current.value
     if not isinstance(current, ast.Name):
         return False
-    scope, bindings = source.meaning(current)
-    shared = any(binding.kind in ("module", "import", "class", "function") for binding in bindings)
-    return shared or scope is None or source.is_class_argument(current)
+    kinds = {kind for kind, _ in source.kinds(current)}
+    shared = bool(kinds & {"module", "import", "class", "function"})
+    return shared or not kinds or source.is_class_argument(current)

@@ -4,10 +4,12 @@ import ast
 
 from bot.gates.static.scopes import Binding
 from bot.gates.static.source import Source
+from bot.gates.static.unbound import methods_escape
 
 _WINDOWS = {"rolling", "expanding"}
 _READING = {"keys", "items", "get", "values", "copy"}
 _DEEPEST = 8
+_CONTAINERS = (ast.Dict, ast.List, ast.DictComp, ast.ListComp)
 
 
 def check_functions_by_name(source: Source) -> None:
@@ -15,7 +17,7 @@ def check_functions_by_name(source: Source) -> None:
     for node in source.tree.nodes:
         if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
             continue
-        if node.attr in source.words.by_name and not _is_own(source, node):
+        if node.attr in source.words.by_name and not is_own_method(source, node):
             _check_use(source, node)
         elif (
             node.attr in ("pivot_table", "crosstab") or source.listed.get(node) == "pandas.crosstab"
@@ -29,9 +31,12 @@ def check_functions_by_name(source: Source) -> None:
             _check_table(source, node)
 
 
-def _is_own(source: Source, node: ast.Attribute) -> bool:
+def is_own_method(source: Source, node: ast.Attribute) -> bool:
+    """Tell whether self.name is the class's own, and self nobody else."""
     owner = source.owner(node.value)
-    return owner is not None and node.attr in source.family(owner)
+    if owner is None or node.attr not in source.family(owner):
+        return False
+    return not methods_escape(source)
 
 
 def _check_use(source: Source, node: ast.Attribute) -> None:
@@ -44,7 +49,7 @@ def _check_use(source: Source, node: ast.Attribute) -> None:
         why = f"{node.attr} is taken from a class, so that what it is given cannot be seen"
         source.refuse(node, node.attr, why, f"call it on the value: x.{node.attr}(...)")
         return
-    if node.attr == "apply" and _is_window(node.value):
+    if node.attr == "apply" and _is_window(source, node.value):
         return
     for given in _functions_given(call):
         if not _is_safe(source, given, 0):
@@ -57,15 +62,13 @@ def _check_use(source: Source, node: ast.Attribute) -> None:
             )
 
 
-def _is_window(node: ast.expr) -> bool:
-    """rolling(...).apply takes functions only, never names."""
+def _is_window(source: Source, node: ast.expr) -> bool:
+    """rolling(...).apply takes functions only, never names; unless rolling is the file's own."""
     while isinstance(node, ast.Subscript):
         node = node.value
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in _WINDOWS
-    )
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    return node.func.attr in _WINDOWS and not source.declares(node.func.attr)
 
 
 def _functions_given(call: ast.Call) -> list[ast.expr]:
@@ -106,8 +109,7 @@ def _is_safe(source: Source, node: ast.expr, depth: int) -> bool:
         case ast.Constant(value=str(text)):
             return text in source.words.by_name_words
         case ast.Dict(values=values):
-            plain = all(key is not None for key in node.keys)
-            return plain and all(_is_safe(source, value, depth + 1) for value in values)
+            return all(_is_safe(source, value, depth + 1) for value in values)
         case ast.List(elts=items) | ast.Tuple(elts=items):
             return all(_is_safe(source, item, depth + 1) for item in items)
         case ast.IfExp(body=first, orelse=second):
@@ -118,11 +120,61 @@ def _is_safe(source: Source, node: ast.expr, depth: int) -> bool:
             source.listed.get(function) == "functools.partial"
         ):
             return _is_safe(source, first, depth + 1)
+        case ast.Call(func=function, args=[], keywords=keywords) if source.is_builtin(
+            function, "dict"
+        ):
+            return all(_is_safe(source, keyword.value, depth + 1) for keyword in keywords)
+        case ast.Call(func=ast.Attribute(value=base, attr="fromkeys"), args=[_, value]) if (
+            source.is_builtin(base, "dict")
+        ):
+            return _is_safe(source, value, depth + 1)
         case ast.Attribute():
-            return _is_method(source, node) or "." in source.listed.get(node, "")
+            return _is_safe_attribute(source, node, depth)
         case ast.Name():
             return _is_safe_name(source, node, depth)
     return False
+
+
+def _is_safe_attribute(source: Source, node: ast.Attribute, depth: int) -> bool:
+    if "." in source.listed.get(node, ""):
+        return True
+    key = f"{node.attr} of {id(source.owner(node.value))}"
+    if source.remember("method", key, lambda: _is_method(source, node)):
+        return True
+    if node.attr in source.words.values and not source.declares(node.attr):
+        return True  # a bound method of a value, as mapping.get
+    return source.remember("constant", key, lambda: _is_class_constant(source, node, depth))
+
+
+def _is_class_constant(source: Source, node: ast.Attribute, depth: int) -> bool:
+    """Tell whether self.NAME is a dictionary of listed words that the class body writes once."""
+    owner = source.owner(node.value)
+    made = [
+        statement.value
+        for statement in (owner.body if owner is not None else [])
+        if isinstance(statement, ast.Assign)
+        and any(
+            isinstance(target, ast.Name) and target.id == node.attr for target in statement.targets
+        )
+    ]
+    uses = [
+        source.tree.parent(item)
+        for item in source.tree.nodes
+        if isinstance(item, ast.Attribute) and item.attr == node.attr
+    ]
+    read = all(
+        isinstance(use, ast.Call)
+        and isinstance(use.func, ast.Attribute)
+        and use.func.attr in source.words.by_name
+        for use in uses
+    )
+    if len(made) != 1 or not read or not _is_fixed(source, node.attr, "value"):
+        return False
+    named = any(
+        isinstance(item, ast.Name) and item.id == node.attr and isinstance(item.ctx, ast.Load)
+        for item in source.tree.nodes
+    )
+    return not named and _is_safe(source, made[0], depth + 1)
 
 
 def _is_method(source: Source, node: ast.Attribute) -> bool:
@@ -137,14 +189,28 @@ def _is_method(source: Source, node: ast.Attribute) -> bool:
         for item in source.tree.nodes
     )
     methods = {item.name for item in owner.body if isinstance(item, ast.FunctionDef)}
-    return node.attr in methods and not stored
+    return node.attr in methods and not stored and _is_fixed(source, node.attr, "function")
+
+
+def _is_fixed(source: Source, name: str, kind: str) -> bool:
+    """Tell whether no class of the file and no text can put something else under this name."""
+    for owner in source.attributes_of:
+        bindings = source.scopes.inside(owner).names.get(name, [])
+        if len(bindings) > 1 or any(binding.kind != kind for binding in bindings):
+            return False
+    return name not in source.spoken
 
 
 def _is_safe_name(source: Source, node: ast.Name, depth: int) -> bool:
     scope, bindings = source.meaning(node)
     if scope is None:
         return node.id in source.words.builtins
-    return all(_is_safe_binding(source, item, node.id, depth) for item in bindings)
+    key = f"{node.id} in {id(scope)}"
+    return source.remember(
+        "safe",
+        key,
+        lambda: all(_is_safe_binding(source, item, node.id, depth) for item in bindings),
+    )
 
 
 def _is_safe_binding(source: Source, binding: Binding, name: str, depth: int) -> bool:
@@ -159,34 +225,47 @@ def _is_safe_binding(source: Source, binding: Binding, name: str, depth: int) ->
         ):
             if not _is_safe(source, value, depth + 1):
                 return False
-            return not isinstance(
-                value, (ast.Dict, ast.List, ast.DictComp, ast.ListComp)
-            ) or _stays(source, name, depth)
+            return not isinstance(value, _CONTAINERS) or _stays(source, name, value, depth)
         case ast.For(iter=ast.List(elts=items) | ast.Tuple(elts=items), target=ast.Name()):
             return all(_is_safe(source, item, depth + 1) for item in items)
     return False
 
 
-def _stays(source: Source, name: str, depth: int) -> bool:
+def _stays(source: Source, name: str, value: ast.expr, depth: int) -> bool:
     """Tell whether a dictionary keeps the listed words that it was made with."""
-    for node in source.tree.nodes:
-        if not isinstance(node, ast.Name) or node.id != name or not isinstance(node.ctx, ast.Load):
-            continue
-        parent = source.tree.parent(node)
-        match parent:
-            case ast.Call(func=ast.Attribute(attr=attr)) if attr in source.words.by_name:
-                continue
-            case ast.Attribute(attr=attr) if attr in _READING:
-                continue
-            case ast.Subscript(ctx=ast.Load()) | ast.Compare() | ast.For() | ast.comprehension():
-                continue
-            case ast.keyword(arg="aggfunc" | "func"):
-                continue
-            case ast.Subscript(ctx=ast.Store()):
-                statement = source.tree.parent(parent)
-                if isinstance(statement, ast.Assign) and _is_safe(
-                    source, statement.value, depth + 1
-                ):
-                    continue
+    return source.remember("stays", name, lambda: _keeps_words(source, name, value, depth))
+
+
+def _keeps_words(source: Source, name: str, value: ast.expr, depth: int) -> bool:
+    own = set().union(*source.attributes_of.values(), set())
+    if own & source.words.by_name:
         return False
-    return True
+    nested = any(isinstance(part, _CONTAINERS) for part in ast.walk(value) if part is not value)
+    loads = [
+        node
+        for node in source.tree.nodes
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+    ]
+    return all(_leaves_alone(source, node, nested, depth) for node in loads)
+
+
+def _leaves_alone(source: Source, node: ast.Name, nested: bool, depth: int) -> bool:
+    parent = source.tree.parent(node)
+    match parent:
+        case ast.Call(func=ast.Attribute(attr=attr)):
+            return attr in source.words.by_name
+        case ast.keyword(arg="aggfunc" | "func"):
+            return True
+        case ast.Compare():
+            return True
+        case ast.Dict():
+            return not nested
+        case ast.Attribute(attr=attr):
+            return attr in _READING and not nested
+        case ast.Subscript(ctx=ast.Load()) | ast.For() | ast.comprehension():
+            return not nested
+        case ast.Subscript(ctx=ast.Store()):
+            statement = source.tree.parent(parent)
+            if isinstance(statement, ast.Assign):
+                return _is_safe(source, statement.value, depth + 1)
+    return False

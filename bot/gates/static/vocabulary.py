@@ -58,6 +58,8 @@ class Vocabulary:
     bases: frozenset[str]
     by_name: frozenset[str]
     by_name_words: frozenset[str]
+    call_only: frozenset[str]
+    type_only: frozenset[str]
     assigned: frozenset[str]
     reviews: tuple[Review, ...]
 
@@ -116,6 +118,8 @@ def vocabulary(file_class: FileClass) -> Vocabulary:
         bases=frozenset(every["bases"]) | frozenset(own.get("bases", ())),
         by_name=frozenset(every["by_name"]),
         by_name_words=frozenset(every["by_name_words"]),
+        type_only=frozenset(every["type_only"]),
+        call_only=frozenset(every["call_only"]) | frozenset(every["by_name"]),
         assigned=frozenset(every["assigned"]) | frozenset(own.get("assigned", ())),
         reviews=_reviews(),
     )
@@ -125,7 +129,7 @@ def _modules(
     file_class: FileClass, generated: list[dict[str, Any]], hand: dict[str, Any]
 ) -> dict[str, frozenset[str]]:
     pages = [page.get("modules", {}) for page in generated]
-    pages += [hand["python"], hand["libraries"], hand["ours"]]
+    pages += [hand["python"], hand["libraries"], hand["indicators"], hand["ours"]]
     if file_class != "strategy":
         pages.append(hand[file_class])
     if file_class == "test":

@@ -162,7 +162,7 @@ def test_the_monitor_follows_and_ends_cleanly(world: World, number: int, module:
     bus = open_bus(world.open().folder)
     bus.publish(event(n=1))
     start = ["-m", "tools.monitor_message_bus"] if module else ["tools/monitor_message_bus.py"]
-    command = [sys.executable, *start, "--channel", "task.events", "--repository", world.work]
+    command = [sys.executable, *start, "--channel", "task.events", "--repository", str(world.work)]
     with subprocess.Popen(
         command, cwd=HOUSE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as child:

@@ -215,6 +215,8 @@ def test_the_commands_list_show_diff_approve_and_close(
     told = capsys.readouterr().out
     assert "Nothing was merged" in told
     assert f"git merge --no-ff {one.head[:12]}" in told
+    assert run(world, "pr", "approve", "1", "--comment", "fine") == 0
+    capsys.readouterr()
     assert run(world, "pr", "show", "1") == 0
     shown = capsys.readouterr().out
     assert f"approved {one.head[:12]}" in shown
@@ -249,7 +251,7 @@ def test_the_diff_goes_byte_for_byte_into_a_pipe(world: World) -> None:
     repository = world.open()
     open_forge("local", repository).submit(propose(repository)[1])
     code = "import sys; from bot.cli import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", code, "pr", "diff", "1", "--repository", world.work]
+    command = [sys.executable, "-c", code, "pr", "diff", "1", "--repository", str(world.work)]
     patch = subprocess.run(command, cwd=HOUSE, capture_output=True, check=True).stdout
     assert b'"win_rate": 0.5}\r\n' in patch
     (world.work.parent / "a.patch").write_bytes(patch)

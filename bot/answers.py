@@ -1,0 +1,232 @@
+"""What a sandbox brought out of a strategy to decisions: parsed strictly, believed in nothing."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox_runner.port import Outcome
+from sandbox_runner.request import DECISIONS_FILE, Run
+
+ORDER_KEYS = frozenset(
+    (
+        "action",
+        "symbol",
+        "volume",
+        "type",
+        "sl",
+        "tp",
+        "comment",
+        "stop",
+        "target",
+        "trail",
+        "roi",
+        "size",
+    )
+)
+_MOST_DEPTH = 6
+
+
+class NoAnswer(Exception):
+    """The strategy gave no usable answer; says why, and at which of its own lines if known."""
+
+    def __init__(self, reason: str, line: int | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.line = line
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What one run answered, bar by bar: orders, and whether each side would leave.
+
+    Attributes:
+        bars: the bars that were asked about.
+        passes: one tuple of answers for each time the conversation was held.
+    """
+
+    bars: tuple[int, ...]
+    passes: tuple[tuple["Answer", ...], ...]
+
+    def record(self) -> dict[str, Any]:
+        """The first pass as the record that the broker replays."""
+        answers = list(zip(self.bars, self.passes[0], strict=True))
+        return {
+            "entries": {str(bar): answer.order for bar, answer in answers if answer.order},
+            "exit_long": [bar for bar, answer in answers if answer.leave_long],
+            "exit_short": [bar for bar, answer in answers if answer.leave_short],
+        }
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One bar's answer."""
+
+    order: Mapping[str, Any] | None
+    leave_long: bool
+    leave_short: bool
+
+
+def read_answers(
+    outcome: Outcome, runs: Sequence[Run], lengths: Mapping[str, int]
+) -> list[Answers]:
+    """Read the answers of all runs of a job.
+
+    Args:
+        outcome: what the sandbox brought out.
+        runs: what was asked, in order.
+        lengths: how many bars each file of candles has.
+
+    Raises:
+        NoAnswer: the job or a run failed, or an answer is not of the agreed form.
+    """
+    raise_for(outcome)
+    content = outcome.outputs.get(DECISIONS_FILE)
+    if content is None:
+        reason = outcome.refused.get(DECISIONS_FILE, "the strategy's process wrote no decisions")
+        raise NoAnswer(reason)
+    try:
+        document = json.loads(content, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise NoAnswer("the decisions are not plain JSON") from None
+    found = document.get("runs") if isinstance(document, dict) else None
+    if not isinstance(found, list) or len(found) != len(runs):
+        raise NoAnswer("the decisions do not answer what was asked")
+    return [_read_run(raw, run, lengths[run.candles]) for raw, run in zip(found, runs, strict=True)]
+
+
+def raise_for(outcome: Outcome) -> None:
+    """Stop where the sandbox ended the job.
+
+    Raises:
+        NoAnswer: with the limit that was hit.
+    """
+    if outcome.timed_out:
+        raise NoAnswer("the time limit was reached and the sandbox was stopped")
+    if outcome.out_of_memory:
+        raise NoAnswer("the memory limit was reached and the sandbox was stopped")
+    if outcome.exit_code is None:
+        raise NoAnswer("the sandbox was stopped: a limit on output or processes was reached")
+
+
+def _read_run(raw: object, run: Run, length: int) -> Answers:
+    if not isinstance(raw, dict):
+        raise NoAnswer("a run is not an object")
+    if "error" in raw:
+        raise _strategy_error(raw["error"])
+    count = length if run.bars is None else run.bars
+    asked = tuple(range(count)) if run.at is None else run.at
+    passes = raw.get("passes")
+    if not isinstance(passes, list) or len(passes) != run.passes:
+        raise NoAnswer("a run has not the passes that were asked for")
+    read = []
+    for one in passes:
+        if not isinstance(one, list) or len(one) != len(asked):
+            raise NoAnswer(f"answers for {len(asked)} bars were asked for, others came")
+        read.append(
+            tuple(_read_answer(answer, bar) for answer, bar in zip(one, asked, strict=True))
+        )
+    return Answers(asked, tuple(read))
+
+
+def _strategy_error(error: object) -> NoAnswer:
+    if not isinstance(error, dict):
+        return NoAnswer("the strategy failed")
+    kind, message, line = (error.get(key) for key in ("type", "message", "line"))
+    text = f"the strategy failed with {str(kind)[:60]}: {str(message)[:200]}"
+    number = line if isinstance(line, int) and not isinstance(line, bool) else None
+    return NoAnswer("".join(c if c.isprintable() else "?" for c in text), number)
+
+
+def _read_answer(raw: object, bar: int) -> Answer:
+    if not isinstance(raw, list) or len(raw) != 3:
+        raise NoAnswer(f"the answer for bar {bar} is malformed")
+    order, long, short = raw
+    return Answer(
+        _read_order(order, bar),
+        _read_exit(long, "long", bar),
+        _read_exit(short, "short", bar),
+    )
+
+
+def _read_exit(raw: object, position_id: str, bar: int) -> bool:
+    if raw is None:
+        return False
+    if not isinstance(raw, dict) or raw.get("position_id") != position_id:
+        raise NoAnswer(f"find_exits at bar {bar} answered neither None nor its own position")
+    return True
+
+
+def _read_order(raw: object, bar: int) -> dict[str, Any] | None:
+    if raw is None:
+        return None
+    if not isinstance(raw, dict):
+        raise NoAnswer(f"find_entries at bar {bar} answered neither None nor an order")
+    unknown = sorted(set(raw) - ORDER_KEYS)
+    if unknown:
+        raise NoAnswer(f"the order at bar {bar} has an unknown key {str(unknown[0])[:40]!r}")
+    order = {key: _plain(value, bar, 0) for key, value in raw.items()}
+    roi = order.get("roi")
+    if isinstance(roi, dict):
+        order["roi"] = {int(key): value for key, value in roi.items() if str(key).isdigit()}
+    if order.get("action") not in ("BUY", "SELL") or order.get("type") != "MARKET":
+        raise NoAnswer(f"the order at bar {bar} is neither a market BUY nor SELL")
+    return order
+
+
+def _plain(value: object, bar: int, depth: int) -> Any:
+    if isinstance(value, dict) and depth < _MOST_DEPTH:
+        return {str(key): _plain(item, bar, depth + 1) for key, item in value.items()}
+    if isinstance(value, str | bool | int) or value is None:
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    raise NoAnswer(f"the order at bar {bar} holds something that is no plain value")
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+def same_decisions(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+    """Say where two records of decisions differ first; empty if they are the same.
+
+    Numbers may differ in the last digits (1e-9), everything else not at all.
+    """
+    for rule in ("exit_long", "exit_short"):
+        odd = sorted(set(found[rule]) ^ set(expected[rule]))
+        if odd:
+            wanted = "says yes" if odd[0] in expected[rule] else "says no"
+            return f"bar {odd[0]}: the contract's {rule} {wanted}, the strategy differs"
+    mine, theirs = found["entries"], expected["entries"]
+    odd = sorted(set(mine) ^ set(theirs), key=int)
+    if odd:
+        wanted = "wants an entry" if odd[0] in theirs else "wants no entry"
+        return f"bar {odd[0]}: the contract {wanted}, the strategy differs"
+    for bar in mine:
+        difference = _difference(mine[bar], theirs[bar])
+        if difference:
+            return f"bar {bar}: the order's {difference}"
+    return ""
+
+
+def _difference(found: object, expected: object, path: str = "") -> str:
+    if isinstance(found, Mapping) and isinstance(expected, Mapping):
+        for key in sorted({*found, *expected}, key=str):
+            if key not in found or key not in expected:
+                return f"{path}{key} is {'missing' if key not in found else 'not in the contract'}"
+            deeper = _difference(found[key], expected[key], f"{path}{key}.")
+            if deeper:
+                return deeper
+        return ""
+    numbers = [
+        isinstance(value, int | float) and not isinstance(value, bool)
+        for value in (found, expected)
+    ]
+    if all(numbers):
+        same = math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-12)  # type: ignore[arg-type]
+    else:
+        same = found == expected and not any(numbers)
+    label = path.rstrip(".")
+    return "" if same else f"{label} is {str(found)[:60]}, the contract says {str(expected)[:60]}"

@@ -1,0 +1,43 @@
+"""`stratwright doctor`: what is here, what is missing, which sandbox, which gates will run."""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+HELP = "say what is here, what is missing, and which gates will run"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument(
+        "--repository", type=Path, default=Path(), metavar="DIR", help="default: the current one"
+    )
+    parser.add_argument("--sandbox", default="auto", help="which to try; default: auto")
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print every finding; 4 if a contract could not be run here."""
+    from bot.health import examine_machine
+
+    findings = examine_machine(args.repository, args.sandbox)
+    well = all(finding.well for finding in findings if finding.needed)
+    if args.json:
+        answer = {"well": well, "findings": [asdict(finding) for finding in findings]}
+        sys.stdout.write(json.dumps(answer) + "\n")
+        return 0 if well else 4
+    width = max(len(finding.name) for finding in findings)
+    for finding in findings:
+        mark = "ok" if finding.well else ("MISSING" if finding.needed else "-")
+        sys.stdout.write(f"  {finding.name:<{width}}  {mark:<7}  {finding.detail}\n")
+        if finding.hint and not finding.well:
+            sys.stdout.write(f"  {'':<{width}}           {finding.hint}\n")
+    end = (
+        "stratwright run CONTRACT will work here"
+        if well
+        else "stratwright run cannot work here yet"
+    )
+    sys.stdout.write(f"{end}\n")
+    return 0 if well else 4

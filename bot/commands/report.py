@@ -1,0 +1,72 @@
+"""`stratwright report`: the evidence of a tag or of a refused run, as files to look at."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.errors import InputError
+
+if TYPE_CHECKING:
+    from bot.repository import Repository
+
+HELP = "write out the evidence of a tag or of a refused run, and show its gates"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument("name", metavar="TAG|CORRELATION_ID", help="as `run` and `status` print it")
+    parser.add_argument(
+        "--out", type=Path, default=Path("report"), metavar="DIR", help="default: report"
+    )
+    parser.add_argument(
+        "--repository", type=Path, default=Path(), metavar="DIR", help="default: the current one"
+    )
+    parser.add_argument("--json", action="store_true", help="print paths and verdicts as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the files and print the gate table."""
+    from bot.gates.port import Verdict
+    from bot.report.terminal import gate_table
+    from bot.repository import open_repository
+    from bot.written import write_files
+
+    files = find_evidence(open_repository(args.repository, to_write=False), args.name)
+    write_files(args.out, files)
+    gates = json.loads(files["gates.json"])["gates"]
+    if args.json:
+        paths = {name: str(args.out / name) for name in files}
+        sys.stdout.write(json.dumps({"files": paths, "gates": gates}) + "\n")
+        return 0
+    sys.stdout.write(gate_table(tuple(Verdict(**gate) for gate in gates)) + "\n")
+    shown = "report.html" if "report.html" in files else "gates.json"
+    sys.stdout.write(f"open {args.out / shown}\n")
+    return 0
+
+
+def find_evidence(repository: "Repository", name: str) -> dict[str, bytes]:
+    """The files of evidence of a tag, or of the refused run that an id names.
+
+    Raises:
+        InputError: there is none.
+    """
+    tags = [
+        tag
+        for task in repository.tasks()
+        for tag in repository.refs(task).tags
+        if name in (tag, tag.rpartition("/")[2])
+    ]
+    for tag in tags:
+        commit = repository.commit_of(f"refs/tags/{tag}")
+        folder = "/".join(["artifacts", *tag.split("/")[1:3]])
+        paths = repository.paths(commit, folder)
+        found = {path.rpartition("/")[2]: repository.read(commit, path) for path in paths}
+        return {key: content for key, content in found.items() if content is not None}
+    runs = repository.folder / "runs"
+    for gates in sorted(runs.glob("*/artifacts/*/*/gates.json")):
+        if gates.relative_to(runs).parts[0] == name:
+            return {path.name: path.read_bytes() for path in sorted(gates.parent.iterdir())}
+    hint = "stratwright status lists what there is."
+    raise InputError(f"there is no tag and no refused run {name}", hint)

@@ -1,0 +1,112 @@
+"""`stratwright run`: contracts through the whole line, to pull requests."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot.errors import InputError, StratwrightError
+
+if TYPE_CHECKING:
+    from bot.pipeline import Result, Workshop
+
+HELP = "plan, write, prove and propose contracts"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments."""
+    parser.add_argument(
+        "contracts", nargs="+", type=Path, metavar="CONTRACT", help="a .yaml or .json file"
+    )
+    parser.add_argument("--forge", default="local", help="where pull requests go; default: local")
+    parser.add_argument("--sandbox", default="auto", help="where code runs; default: auto")
+    parser.add_argument(
+        "--regenerate", action="store_true", help="propose again what was closed or delivered"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object a contract")
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run every contract; the exit code is the worst of all."""
+    from bot.cli import tell
+    from bot.places import repository_root
+    from bot.workshop import open_workshop, say_on_terminal
+
+    paths = in_order(args.contracts)
+    say = (lambda line: None) if args.quiet else say_on_terminal
+    shop = open_workshop(
+        repository_root(paths[0]),
+        forge=args.forge,
+        sandbox=args.sandbox,
+        regenerate=args.regenerate,
+        say=say,
+    )
+    codes = []
+    for path in paths:
+        try:
+            codes.append(run_one(path, shop, as_json=args.json))
+        except StratwrightError as error:
+            codes.append(tell(error, as_json=args.json))
+    return max(codes)
+
+
+def run_one(path: Path, shop: "Workshop", *, as_json: bool) -> int:
+    """Run one contract and print what became of it."""
+    from bot.pipeline import run_line
+
+    result = run_line(path, shop)
+    sys.stdout.write((json.dumps(result.to_dict()) if as_json else describe(result)) + "\n")
+    sys.stdout.flush()
+    return result.exit_code
+
+
+def in_order(paths: list[Path]) -> list[Path]:
+    """The contracts, each after those of its workflow that its `after` names."""
+    from bot.contract.load import load_contract
+    from bot.contract.problems import ContractError
+
+    given = list(dict.fromkeys(paths))
+    names: dict[tuple[str, str], Path] = {}
+    needs: dict[Path, list[tuple[str, str]]] = {}
+    for path in given:
+        try:
+            contract = load_contract(path).contract
+        except ContractError:
+            needs[path] = []
+            continue
+        names[contract.workflow, contract.task] = path
+        needs[path] = [(contract.workflow, task) for task in contract.after]
+    ordered: list[Path] = []
+    while len(ordered) < len(given):
+        ready = [
+            path
+            for path in given
+            if path not in ordered
+            and all(names.get(need, path) in (path, *ordered) for need in needs[path])
+        ]
+        if not ready:
+            stuck = ", ".join(str(path) for path in given if path not in ordered)
+            raise InputError(f"these contracts wait for each other: {stuck}", "Mend `after`.")
+        ordered.append(ready[0])
+    return ordered
+
+
+def describe(result: "Result") -> str:
+    """What became of a contract, for people."""
+    from bot.report.terminal import gate_table
+
+    lines = [f"{result.status}  {result.correlation_id}"]
+    if result.note:
+        lines.append(f"  {result.note}")
+    rows = {
+        "branch": f"{result.branch} {result.commit[:12]}" if result.commit else "",
+        "tag": result.tag,
+        "pull request": f"#{result.pull_request}" if result.pull_request is not None else "",
+        "evidence": result.artifacts,
+    }
+    lines += [f"  {label:<14}{value}" for label, value in rows.items() if value]
+    if result.gates:
+        lines += ["", gate_table(result.gates)]
+    return "\n".join(lines)

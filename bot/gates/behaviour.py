@@ -1,0 +1,186 @@
+"""The gates `pytest`, `determinism` and `lookahead`: what a strategy did in the sandbox, judged."""
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from bot.answers import Answer, Answers, NoAnswer, raise_for, read_answers, same_decisions
+from bot.contract.language import Program
+from bot.contract.model import Contract
+from bot.decisions import contract_decisions
+from bot.gates.port import Verdict
+from bot.trial import Conversation, Trial, other_name
+from sandbox_runner.jobs import TEST_REPORT
+from sandbox_runner.port import Outcome
+from sandbox_runner.test_report import NotAReport, find_problems, read_report
+
+
+def judge_tests(
+    outcome: Outcome, tests: str, source: bytes, disagreement: str
+) -> tuple[Verdict, dict[str, Any] | None]:
+    """Judge the test run: the report is whole, names every test of the file, and all passed.
+
+    Args:
+        outcome: the test run.
+        tests: path of the test file.
+        source: the test file as the trusted side wrote it.
+        disagreement: where the strategy's decisions differ from the contract's; empty if nowhere.
+
+    Returns:
+        The verdict and the report, None if there is none to keep.
+    """
+    name = "pytest"
+    try:
+        raise_for(outcome)
+        report = _report(outcome)
+    except (NoAnswer, NotAReport) as error:
+        step = "run the tests: sandbox_runner/run_in_sandbox.py"
+        return Verdict(name, False, "no report", str(error), tests, step), None
+    problem, where = _problem(report, tests, source)
+    if not problem and disagreement:
+        problem = f"the tests passed, but the decisions do not follow the contract: {disagreement}"
+    count = len(report["tests"])
+    if problem:
+        step = "mend the strategy, not the tests"
+        return Verdict(name, False, f"{count} tests", problem, where, step), report
+    return Verdict(name, True, f"{count} tests"), report
+
+
+def _report(outcome: Outcome) -> dict[str, Any]:
+    content = outcome.outputs.get(TEST_REPORT)
+    if content is None:
+        raise NoAnswer(outcome.refused.get(TEST_REPORT, "the test run wrote no report"))
+    report = read_report(content)
+    problems = find_problems(report)
+    if problems:
+        raise NotAReport(f"the report is not valid: {problems[0]}")
+    return report
+
+
+def _problem(report: dict[str, Any], tests: str, source: bytes) -> tuple[str, str]:
+    found = {test["nodeid"]: test["outcome"] for test in report["tests"]}
+    for nodeid, outcome in found.items():
+        if outcome != "passed":
+            test = next(item for item in report["tests"] if item["nodeid"] == nodeid)
+            crash = (test.get("call") or test.get("setup") or {}).get("crash") or {}
+            message = " ".join(str(crash.get("message", "")).split())[:200]
+            where = f"{tests}:{test['lineno'] + 1}"
+            return f"{nodeid.rpartition('::')[2]} {outcome}: {message}".rstrip(": "), where
+    ran = {nodeid.partition("::")[2].partition("[")[0] for nodeid in found}
+    strange = [nodeid for nodeid in found if not nodeid.startswith(f"{tests}::")]
+    if strange:
+        return f"the report names a test of another file: {strange[0][:80]}", tests
+    for wanted, line in test_functions(source).items():
+        if wanted not in ran:
+            return f"{wanted} is in the file, but it did not run", f"{tests}:{line}"
+    if report["exitcode"] != 0:
+        return f"pytest exited with {report['exitcode']}", tests
+    return "", ""
+
+
+def test_functions(source: bytes) -> dict[str, int]:
+    """The test functions of a file and their lines, read without running it."""
+    return {
+        node.name: node.lineno
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
+
+
+test_functions.__test__ = False  # type: ignore[attr-defined]
+
+
+def whole_decisions(trial: Trial) -> dict[str, Any]:
+    """The strategy's decisions on every bar, by symbol.
+
+    Raises:
+        NoAnswer: it gave none.
+    """
+    return {
+        run.symbol: answers.record()
+        for run, answers in zip(trial.whole.runs, _read(trial.whole), strict=True)
+    }
+
+
+def _read(conversation: Conversation) -> list[Answers]:
+    return read_answers(conversation.outcome, conversation.runs, conversation.lengths)
+
+
+def judge_determinism(trial: Trial, strategy: str) -> Verdict:
+    """The same questions twice, and again in another process, hash seed and clock."""
+    name = "determinism"
+    step = "take chance from the contract's seed; use no clock, no set order, no memory of calls"
+    try:
+        whole, again = _read(trial.whole), _read(trial.again)
+    except NoAnswer as error:
+        return Verdict(name, False, "no answer", error.reason, _at(strategy, error), step)
+    for first, other in zip(whole, again, strict=True):
+        for answers, how in (
+            (first.passes[1], "asked a second time"),
+            (other.passes[0], "asked in another process with another hash seed and clock"),
+        ):
+            odd = _first_difference(first.passes[0], answers)
+            if odd is not None:
+                reason = f"bar {first.bars[odd]}: the answer changes when {how}"
+                return Verdict(name, False, "answers differ", reason, strategy, step)
+    bars = sum(len(answers.bars) for answers in whole)
+    return Verdict(name, True, f"{bars} bars, 3 times the same")
+
+
+def judge_lookahead(trial: Trial, contract: Contract, program: Program, strategy: str) -> Verdict:
+    """Cut-off histories give the same answers as the whole one; other prices, other answers."""
+    name = "lookahead"
+    step = "use only this bar and earlier ones; the answer must come from prices, not from dates"
+    try:
+        whole = {
+            run.symbol: answers.passes[0]
+            for run, answers in zip(trial.whole.runs, _read(trial.whole), strict=True)
+        }
+        cuts = list(zip(trial.cuts.runs, _read(trial.cuts), strict=True))
+    except NoAnswer as error:
+        return Verdict(name, False, "no answer", error.reason, _at(strategy, error), step)
+    counted = 0
+    for run, answers in cuts:
+        if run.bars is None:
+            difference = _on_other_prices(trial, contract, program, run.symbol, answers)
+            if difference:
+                reason = f"on other prices the strategy leaves the contract: {difference}"
+                return Verdict(name, False, f"{counted} cuts", reason, strategy, step)
+            continue
+        counted += 1
+        expected = tuple(whole[run.symbol][bar] for bar in answers.bars)
+        odd = _first_difference(answers.passes[0], expected)
+        if odd is not None:
+            reason = (
+                f"bar {answers.bars[odd]}: the answer on the first {run.bars} bars"
+                " is not the answer on all of them"
+            )
+            return Verdict(name, False, f"{counted} cuts", reason, strategy, step)
+    figure = f"{counted} cuts, other prices"
+    return Verdict(name, True, figure)
+
+
+def _on_other_prices(
+    trial: Trial, contract: Contract, program: Program, symbol: str, answers: Answers
+) -> str:
+    frame = trial.perturbed[other_name(symbol)]
+    expected = contract_decisions(contract, program, frame, symbol)
+    return same_decisions(answers.record(), expected)
+
+
+def _first_difference(left: tuple[Answer, ...], right: tuple[Answer, ...]) -> int | None:
+    pairs = enumerate(zip(left, right, strict=True))
+    return next((place for place, (mine, theirs) in pairs if mine != theirs), None)
+
+
+def _at(strategy: str, error: NoAnswer) -> str:
+    return strategy if error.line is None else f"{strategy}:{error.line}"
+
+
+def disagreement(decisions: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+    """Where the strategy's decisions leave the contract's own; empty if nowhere."""
+    for symbol, wanted in expected.items():
+        difference = same_decisions(decisions[symbol], wanted)
+        if difference:
+            return f"{symbol}, {difference}"
+    return ""

@@ -1,0 +1,140 @@
+"""A candidate to all verdicts: the static gates first, then everything the sandbox can show."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.answers import NoAnswer
+from bot.contract.language import Program
+from bot.contract.model import Contract
+from bot.errors import InputError
+from bot.evidence import report_file, result_files
+from bot.gates.behaviour import (
+    disagreement,
+    judge_determinism,
+    judge_lookahead,
+    judge_tests,
+    whole_decisions,
+)
+from bot.gates.constitution import ConstitutionGate
+from bot.gates.imports import ImportsGate
+from bot.gates.outcome import judge_acceptance, judge_artifacts, judge_correlation
+from bot.gates.port import Case, Gate, Verdict
+from bot.gates.secrets import SecretsGate
+from bot.gates.syntax import SyntaxGate
+from bot.gates.tools import judge_tool
+from bot.judge import Judgement, decide, judge
+from bot.market_data import MarketData
+from bot.trial import Trial, run_trial
+from sandbox_runner.port import Sandbox
+
+STATIC: tuple[Gate, ...] = (SyntaxGate(), ImportsGate(), ConstitutionGate(), SecretsGate())
+DYNAMIC = (
+    "flake8",
+    "mypy",
+    "bandit",
+    "pytest",
+    "determinism",
+    "lookahead",
+    "artifacts",
+    "correlation",
+    "acceptance",
+)
+NAMES = (*(gate.name for gate in STATIC), *DYNAMIC)
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What the gates said, and the results that were computed on the way.
+
+    Attributes:
+        verdicts: one for every gate of `NAMES`, in that order.
+        results: test report, trades, equity, events and summary, as far as they exist.
+        judgement: the trusted replay; None if the candidate gave nothing to replay.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    results: Mapping[str, bytes]
+    judgement: Judgement | None
+
+
+def examine(
+    contract: Contract,
+    program: Program,
+    case: Case,
+    data: MarketData,
+    correlation_id: str,
+    sandbox: Sandbox,
+    mypy_cache: Path | None = None,
+    on_done: Callable[[str], None] = lambda name: None,
+) -> Examination:
+    """Let every gate judge a candidate.
+
+    Code that a static gate refuses is not run: the gates that would need it have failed.
+
+    Raises:
+        WorldError: the sandbox failed.
+    """
+    static = tuple(gate.judge(case) for gate in STATIC)
+    on_done("static gates")
+    needed = {f"Backtest/codes/{contract.file_stem}.py", f"tests/test_{contract.file_stem}.py"}
+    missing = sorted(needed - set(case.files))
+    if missing or not all(verdict.passed for verdict in static):
+        cause = f"{missing[0]} is missing" if missing else "a static gate refused the code"
+        step = "mend what the first refused gate names"
+        unrun = (Verdict(name, False, "not run", f"not run: {cause}", "", step) for name in DYNAMIC)
+        return Examination((*static, *unrun), {}, None)
+    trial = run_trial(contract, program, case.files, data, sandbox, mypy_cache, on_done)
+    return _judge_trial(contract, program, case, data, correlation_id, static, trial)
+
+
+def _judge_trial(
+    contract: Contract,
+    program: Program,
+    case: Case,
+    data: MarketData,
+    correlation_id: str,
+    static: tuple[Verdict, ...],
+    trial: Trial,
+) -> Examination:
+    strategy = f"Backtest/codes/{contract.file_stem}.py"
+    tests = f"tests/test_{contract.file_stem}.py"
+    judgement, difference = _replay(contract, program, data, trial)
+    tools = [
+        judge_tool(tool, trial.tools[tool], case.files) for tool in ("flake8", "mypy", "bandit")
+    ]
+    tested, report = judge_tests(trial.tests, tests, case.files[tests], difference)
+    results: dict[str, bytes] = {} if report is None else {"test_report.json": report_file(report)}
+    if judgement is not None:
+        results |= result_files(judgement, correlation_id)
+    behaviour = [
+        judge_determinism(trial, strategy),
+        judge_lookahead(trial, contract, program, strategy),
+    ]
+    if judgement is None:
+        step = "mend what the first refused gate names"
+        last = [
+            Verdict(name, False, "not run", f"not run: {difference}", strategy, step)
+            for name in ("artifacts", "correlation", "acceptance")
+        ]
+    else:
+        last = [
+            judge_artifacts(results),
+            judge_correlation(results["events.log"], correlation_id),
+            judge_acceptance(contract.acceptance, judgement.summary),
+        ]
+    return Examination((*static, *tools, tested, *behaviour, *last), results, judgement)
+
+
+def _replay(
+    contract: Contract, program: Program, data: MarketData, trial: Trial
+) -> tuple[Judgement | None, str]:
+    """What the broker makes of the strategy's decisions, and where they leave the contract."""
+    try:
+        decisions = whole_decisions(trial)
+        judgement = judge(contract, program, data, decisions)
+    except NoAnswer as error:
+        return None, error.reason
+    except InputError as error:
+        return None, f"its orders cannot be replayed: {error.message}"
+    return judgement, disagreement(decisions, decide(contract, program, data))

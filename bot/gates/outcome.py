@@ -1,0 +1,99 @@
+"""The gates `artifacts`, `correlation` and `acceptance`: the evidence itself, judged."""
+
+import csv
+import io
+import itertools
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from Backtest.report_files import EQUITY_COLUMNS, TRADE_COLUMNS
+from bot.contract.model import Acceptance
+from bot.gates.port import Verdict
+from sandbox_runner.test_report import find_problems, read_report
+
+REQUIRED = ("test_report.json", "trades.csv", "equity_curve.csv", "events.log", "summary.json")
+_SUMMARY_KEYS = ("total_trades", "total_pnl", "win_rate", "max_drawdown")
+_FIGURES = {
+    "min_trades": "total_trades",
+    "max_drawdown": "max_drawdown",
+    "min_win_rate": "win_rate",
+    "min_sharpe": "sharpe",
+    "min_sortino": "sortino",
+    "min_profit_factor": "profit_factor",
+    "min_return": "return",
+    "max_exposure": "exposure",
+}
+
+
+def judge_artifacts(files: Mapping[str, bytes]) -> Verdict:
+    """Every required file is there and of its form."""
+    name = "artifacts"
+    for required in REQUIRED:
+        if required not in files:
+            step = "see the gate that should have made it"
+            return Verdict(name, False, "incomplete", f"{required} is missing", required, step)
+    try:
+        _check(files)
+    except (ValueError, KeyError, TypeError) as error:
+        step = "report it: the trusted side made this file"
+        return Verdict(name, False, "malformed", str(error)[:300], "", step)
+    return Verdict(name, True, f"{len(files)} files")
+
+
+def _check(files: Mapping[str, bytes]) -> None:
+    summary = json.loads(files["summary.json"])
+    missing = [key for key in _SUMMARY_KEYS if key not in summary]
+    if missing:
+        raise ValueError(f"summary.json has no {missing[0]}")
+    trades = _rows(files["trades.csv"], TRADE_COLUMNS, "trades.csv")
+    if summary["total_trades"] and not trades:
+        raise ValueError("trades.csv is empty though there were trades")
+    equity = _rows(files["equity_curve.csv"], EQUITY_COLUMNS, "equity_curve.csv")
+    times = [datetime.fromisoformat(row[0]) for row in equity]
+    if any(later <= earlier for earlier, later in itertools.pairwise(times)):
+        raise ValueError("equity_curve.csv: timestamps do not rise")
+    problems = find_problems(read_report(files["test_report.json"]))
+    if problems:
+        raise ValueError(f"test_report.json: {problems[0]}")
+    for line in files["events.log"].decode("utf-8").splitlines():
+        datetime.fromisoformat(json.loads(line)["timestamp"])
+
+
+def _rows(content: bytes, columns: tuple[str, ...], name: str) -> list[list[str]]:
+    header, *rows = csv.reader(io.StringIO(content.decode("utf-8")))
+    if tuple(header) != columns:
+        raise ValueError(f"{name} has the columns {', '.join(header)}")
+    return rows
+
+
+def judge_correlation(events: bytes, correlation_id: str) -> Verdict:
+    """The run's id is in every line of the log."""
+    name = "correlation"
+    lines = events.decode("utf-8").splitlines()
+    for number, line in enumerate(lines, start=1):
+        if json.loads(line).get("correlation_id") != correlation_id:
+            reason = f"line {number} does not carry {correlation_id}"
+            step = "report it: the trusted side wrote this log"
+            return Verdict(name, False, f"{len(lines)} lines", reason, f"events.log:{number}", step)
+    return Verdict(name, True, f"{len(lines)} lines")
+
+
+def judge_acceptance(acceptance: Acceptance, summary: Mapping[str, Any]) -> Verdict:
+    """The backtest shows what the contract asked for."""
+    name = "acceptance"
+    asked = acceptance.model_dump(exclude_none=True)
+    failed = []
+    for line, limit in asked.items():
+        figure = summary[_FIGURES[line]]
+        if line == "min_profit_factor" and figure is None and summary["total_pnl"] > 0:
+            continue  # nothing was lost, so the factor has no number
+        if figure is None or (figure < limit if line.startswith("min_") else figure > limit):
+            shown = "not known" if figure is None else f"{figure:.6g}"
+            failed.append(f"{line} is {limit:g}, the backtest has {shown}")
+    if failed:
+        step = "change the rules or the risk, or ask for less in `acceptance`"
+        figure = f"{len(failed)} of {len(asked)} not met"
+        return Verdict(name, False, figure, "; ".join(failed), "acceptance", step)
+    return Verdict(name, True, f"{len(asked)} met" if asked else "nothing asked")

@@ -1,0 +1,95 @@
+"""The gates `flake8`, `mypy` and `bandit`: what a tool printed about a candidate, judged."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.answers import NoAnswer, raise_for
+from bot.gates.port import Verdict
+from sandbox_runner.port import Outcome
+
+_FLAKE8_LINE = re.compile(r"(?:\./)?(?P<path>[^:]+):(?P<line>\d+):\d+: (?P<text>.*)")
+_NEXT = {
+    "flake8": "mend the style at that line (flake8, 100 columns)",
+    "mypy": "make the types hold under mypy --strict",
+    "bandit": "write it without the construct that bandit names",
+}
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """One finding of a tool."""
+
+    where: str
+    text: str
+
+
+def judge_tool(tool: str, outcome: Outcome, files: Mapping[str, bytes]) -> Verdict:
+    """Judge a tool's outcome; a tool that did not finish properly has refused."""
+    try:
+        raise_for(outcome)
+        complaints = _READERS[tool](outcome)
+    except (NoAnswer, ValueError, KeyError, TypeError) as error:
+        reason = f"{tool} could not be run: {error}"
+        return Verdict(tool, False, "not run", reason, "", f"see that {tool} is installed")
+    if not complaints:
+        return Verdict(tool, True, f"{len(files)} files, no findings")
+    first = complaints[0]
+    more = f" (and {len(complaints) - 1} more)" if len(complaints) > 1 else ""
+    figure = f"{len(complaints)} findings"
+    return Verdict(tool, False, figure, first.text + more, first.where, _NEXT[tool])
+
+
+def _read_flake8(outcome: Outcome) -> list[Complaint]:
+    if outcome.exit_code not in (0, 1):
+        raise ValueError(f"it exited with {outcome.exit_code}")
+    complaints = []
+    for line in outcome.stdout.decode("utf-8", "replace").splitlines():
+        match = _FLAKE8_LINE.fullmatch(line)
+        if not match:
+            raise ValueError(f"it printed {line[:80]!r}")
+        complaints.append(Complaint(f"{match['path']}:{match['line']}", _clean(match["text"])))
+    if bool(complaints) != (outcome.exit_code == 1):
+        raise ValueError("its exit code and its findings disagree")
+    return complaints
+
+
+def _read_mypy(outcome: Outcome) -> list[Complaint]:
+    if outcome.exit_code not in (0, 1):
+        raise ValueError(f"it exited with {outcome.exit_code}: {_tail(outcome)}")
+    complaints = []
+    for line in outcome.stdout.decode("utf-8", "replace").splitlines():
+        found = json.loads(line)
+        if found["severity"] == "error":
+            place = f"{found['file']}:{found['line']}"
+            complaints.append(Complaint(place, _clean(str(found["message"]))))
+    if bool(complaints) != (outcome.exit_code == 1):
+        raise ValueError("its exit code and its findings disagree")
+    return complaints
+
+
+def _read_bandit(outcome: Outcome) -> list[Complaint]:
+    if outcome.exit_code != 0:
+        raise ValueError(f"it exited with {outcome.exit_code}: {_tail(outcome)}")
+    report = json.loads(outcome.stdout)
+    if report["errors"]:
+        raise ValueError(f"it could not read {report['errors'][0]['filename']}")
+    return [
+        Complaint(
+            f"{item['filename'].removeprefix('./')}:{item['line_number']}",
+            _clean(f"{item['test_id']} {item['issue_text']}"),
+        )
+        for item in report["results"]
+    ]
+
+
+def _tail(outcome: Outcome) -> str:
+    return _clean(outcome.stderr.decode("utf-8", "replace").strip()[-200:])
+
+
+def _clean(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text)[:300]
+
+
+_READERS = {"flake8": _read_flake8, "mypy": _read_mypy, "bandit": _read_bandit}

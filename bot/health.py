@@ -1,0 +1,93 @@
+"""A machine and a repository to what a run would find there."""
+
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from bot import __version__
+from bot.errors import StratwrightError
+from bot.gates.examination import DYNAMIC, STATIC
+from bot.places import cache_folder
+from bot.repository import open_repository
+from sandbox_runner.port import SandboxUnavailable, open_sandbox
+
+_GATE_TOOLS = {
+    "pytest": "pytest",
+    "pytest-json-report": "pytest",
+    "mypy": "mypy",
+    "pandas-stubs": "mypy",
+    "flake8": "flake8",
+    "bandit": "bandit",
+    "detect-secrets": "secrets",
+    "TA-Lib": "every strategy",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that a run needs, or that is good to know.
+
+    Attributes:
+        needed: whether `run` cannot work without it.
+    """
+
+    name: str
+    well: bool
+    detail: str
+    hint: str = ""
+    needed: bool = True
+
+
+def examine_machine(place: Path, sandbox: str = "auto") -> tuple[Finding, ...]:
+    """Look at everything that `run` uses, by using it."""
+    return (*_programs(), *_repository(place), *_sandbox(sandbox), _cache(), _gates())
+
+
+def _programs() -> Iterator[Finding]:
+    yield Finding("stratwright", True, __version__)
+    wanted = sys.version_info >= (3, 11)
+    yield Finding("python", wanted, platform.python_version(), "3.11 or newer is needed")
+    for package, gate in _GATE_TOOLS.items():
+        try:
+            yield Finding(package, True, f"{metadata.version(package)}  (for {gate})")
+        except metadata.PackageNotFoundError:
+            yield Finding(package, False, f"for {gate}", f"pip install {package}")
+
+
+def _repository(place: Path) -> Iterator[Finding]:
+    try:
+        repository = open_repository(place)
+    except StratwrightError as error:
+        yield Finding("repository", False, error.message, error.hint)
+        return
+    base = repository.base()
+    detail = f"{repository.repository_id}, base {base.branch or 'detached'} {base.commit[:12]}"
+    yield Finding("repository", True, detail)
+    yield Finding("committer", True, repository.person)
+    detail = "pushes to origin" if repository.has_remote else "no remote: proposals stay here"
+    yield Finding("remote", repository.has_remote, detail, needed=False)
+
+
+def _sandbox(kind: str) -> Iterator[Finding]:
+    try:
+        found = open_sandbox(kind)
+    except SandboxUnavailable as error:
+        yield Finding("sandbox", False, error.message, error.hint)
+    except ValueError as error:
+        yield Finding("sandbox", False, str(error))
+    else:
+        yield Finding("sandbox", True, f"{found.name}, isolation tried and found")
+
+
+def _cache() -> Finding:
+    warm = any(cache_folder().glob("mypy-*"))
+    detail = "warm" if warm else "cold: the first run takes some seconds longer"
+    return Finding("mypy cache", warm, detail, needed=False)
+
+
+def _gates() -> Finding:
+    names = [*(gate.name for gate in STATIC), *DYNAMIC]
+    return Finding("gates", bool(names), ", ".join(names))

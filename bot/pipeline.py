@@ -1,0 +1,292 @@
+"""The line: a contract becomes a plan, a candidate, verdicts, evidence and a pull request."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bot import __version__
+from bot.bus.port import Bus, Event, EventName, timestamp
+from bot.coder.port import Candidate, Coder, Failure
+from bot.contract.digest import contract_digest
+from bot.contract.language import Program
+from bot.contract.load import LoadedContract, load_contract
+from bot.contract.model import Contract
+from bot.contract.program import compile_contract
+from bot.contract.warmup import warmup
+from bot.evidence import Evidence, Origin
+from bot.forge.port import Draft, Forge, PullRequest, PullState
+from bot.gates.examination import Examination, examine
+from bot.gates.port import Case, Verdict
+from bot.git.proposal import Proposal, Proposed, State
+from bot.identity import TaskName, Trailers, correlation_id
+from bot.logs import correlated
+from bot.market_data import MarketData, read_market_data
+from bot.places import contract_label
+from bot.plan import TodoList, make_plan, planned_files
+from bot.repository import Repository
+from bot.sealing import Sealed, seal
+from bot.written import write_files
+from sandbox_runner.port import Sandbox
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """The edges that a line works with.
+
+    Attributes:
+        say: shows one line of progress.
+        at: told each boundary between steps; the tests end the process there.
+    """
+
+    repository: Repository
+    forge: Forge
+    bus: Bus
+    coder: Coder
+    sandbox: Sandbox
+    mypy_cache: Path | None = None
+    regenerate: bool = False
+    say: Callable[[str], None] = lambda line: None
+    at: Callable[[str], None] = lambda step: None
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a contract."""
+
+    status: str
+    correlation_id: str
+    branch: str
+    tag: str
+    commit: str = ""
+    pull_request: int | None = None
+    gates: tuple[Verdict, ...] = ()
+    artifacts: str = ""
+    note: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        """0 done or nothing to do, 1 refused by a gate."""
+        return 1 if self.status == "blocked" else 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the result to programs."""
+        return {
+            "status": self.status,
+            "correlation_id": self.correlation_id,
+            "branch": self.branch,
+            "tag": self.tag,
+            "commit": self.commit,
+            "pull_request": self.pull_request,
+            "gates": [verdict.to_dict() for verdict in self.gates],
+            "artifacts": self.artifacts,
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True)
+class Commission:
+    """A contract taken on: everything that decides the outcome, before anything is written."""
+
+    contract: Contract
+    program: Program
+    data: MarketData
+    origin: Origin
+    plan: TodoList
+    task: TaskName = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "task", TaskName(self.contract.workflow, self.contract.task))
+
+
+def run_line(path: Path, shop: Workshop) -> Result:
+    """Take a contract through the whole line; running it again changes nothing.
+
+    Raises:
+        StratwrightError: the input, the world or a safety rule stopped it.
+    """
+    work = take_on(load_contract(path), shop)
+    with correlated(work.origin.correlation_id), shop.repository.lock(work.task, on_wait=shop.say):
+        earlier = None if shop.regenerate else find_earlier(work, shop)
+        if earlier is not None:
+            return earlier
+        tag = shop.repository.next_tag(work.task, work.origin.correlation_id)
+        publish(shop, work, EventName.TASK_DISPATCHED, {"plan": [t.id for t in work.plan.todos]})
+        failures: tuple[Failure, ...] = ()
+        while True:
+            candidate = write(work, shop, failures)
+            examination = prove(work, candidate, shop)
+            sealed = seal(
+                work.contract, work.program, work.origin, candidate, work.data, examination, tag
+            )
+            shop.at("sealed")
+            if sealed.evidence.passed:
+                publish(shop, work, EventName.TEST_PASSED, {"gates": len(examination.verdicts)})
+                return propose(work, candidate, sealed, tag, shop)
+            failures = (*failures, refuse(work, candidate, sealed.evidence, shop))
+            if len(failures) >= shop.coder.rounds:
+                return blocked(work, sealed.evidence, tag, shop)
+
+
+def take_on(loaded: LoadedContract, shop: Workshop) -> Commission:
+    """Resolve a contract: its Program, its candles, its plan and its name."""
+    contract = loaded.strategy
+    program = compile_contract(contract)
+    shop.say(f"{contract.workflow}/{contract.task}: reading {contract.data.source} candles")
+    data = read_market_data(contract, shop.repository.root)
+    path, digest = contract_label(loaded.path), contract_digest(contract)
+    name = correlation_id(shop.repository.repository_id, path, digest, data.digest, __version__)
+    plan = make_plan(contract, path, warmup(program))
+    return Commission(contract, program, data, Origin(name, path, digest, loaded.data), plan)
+
+
+def find_earlier(work: Commission, shop: Workshop) -> Result | None:
+    """What an earlier run of the same contract delivered, if it was delivered whole."""
+    pull = shop.forge.find(work.task.branch)
+    if pull is not None and pull.draft.correlation_id != work.origin.correlation_id:
+        pull = None
+    if pull is not None and pull.state is PullState.CLOSED:
+        closed = Proposed(State.UNCHANGED, work.task, pull.draft.tag, pull.draft.head, "")
+        return finished(work, closed, pull, "unchanged")
+    done = shop.repository.resume(work.task, work.origin.correlation_id, shop.repository.base())
+    if done is None or (pull is None and done.state is not State.MERGED):
+        return None
+    return finished(work, done, pull, "unchanged")
+
+
+def write(work: Commission, shop: Workshop, failures: tuple[Failure, ...]) -> Candidate:
+    """Let the coder write a candidate."""
+    shop.say(f"{work.task}: writing the strategy and its tests")
+    publish(shop, work, EventName.CODER_INVOKED, {"round": len(failures) + 1})
+    candidate = shop.coder.write(work.contract, work.origin.contract_path, failures)
+    publish(shop, work, EventName.CODER_COMPLETE, {"files": sorted(candidate.files)})
+    shop.at("written")
+    return candidate
+
+
+def prove(work: Commission, candidate: Candidate, shop: Workshop) -> Examination:
+    """Let every gate judge the candidate; its code runs in the sandbox and nowhere else."""
+    planned = planned_paths(work)
+    examination = examine(
+        work.contract,
+        work.program,
+        Case(candidate.contents, planned),
+        work.data,
+        work.origin.correlation_id,
+        shop.sandbox,
+        shop.mypy_cache,
+        lambda part: shop.say(f"{work.task}: {part} done"),
+    )
+    shop.at("proven")
+    return examination
+
+
+def planned_paths(work: Commission) -> frozenset[str]:
+    """The files that the plan gave to the candidate."""
+    return frozenset(planned_files(work.contract))
+
+
+def propose(
+    work: Commission, candidate: Candidate, sealed: Sealed, tag: str, shop: Workshop
+) -> Result:
+    """Commit candidate and evidence, push branch and tag, open or update the pull request."""
+    evidence, base = sealed.evidence, shop.repository.base()
+    files = candidate.contents
+    files |= {f"{evidence.folder}/{name}": data for name, data in evidence.files.items()}
+    files[work.origin.contract_path] = work.origin.contract_bytes
+    subject = f"ai: propose {work.contract.name} for {work.task}"
+    message = f"{subject}\n\nEvidence: {evidence.folder} {evidence.digest}"
+    trailers = Trailers(
+        work.origin.correlation_id,
+        candidate.prompt_hash,
+        work.origin.contract_digest,
+        candidate.coder,
+        candidate.model,
+    )
+    proposal = Proposal(work.task, tag, base, files, message, trailers, (evidence.folder,))
+    done = shop.repository.propose(proposal, shop.at)
+    publish(shop, work, EventName.ARTIFACT_COMMITTED, {"commit": done.commit, "tag": done.tag})
+    shop.at("committed")
+    draft = Draft(
+        branch=work.task.branch,
+        base=base.branch,
+        base_commit=base.commit,
+        head=done.commit,
+        tag=done.tag,
+        correlation_id=work.origin.correlation_id,
+        title=f"{work.contract.name}: {work.task}",
+        body=sealed.body,
+    )
+    pull = shop.forge.submit(draft, reopen=shop.regenerate)
+    shop.at("submitted")
+    if pull.state is PullState.OPEN:
+        publish(shop, work, EventName.PR_OPENED, {"number": pull.number})
+    return finished(work, done, pull, "proposed", evidence)
+
+
+def finished(
+    work: Commission,
+    done: Proposed,
+    pull: PullRequest | None,
+    status: str,
+    evidence: Evidence | None = None,
+) -> Result:
+    """What stands in Git and on the forge now."""
+    note = done.note
+    if pull is not None and pull.state is PullState.CLOSED:
+        note = f"pull request #{pull.number} was closed and stays so; --regenerate reopens it"
+    elif done.state is State.MERGED:
+        note = "the base branch has it already"
+    return Result(
+        status=status,
+        correlation_id=work.origin.correlation_id,
+        branch=work.task.branch,
+        tag=done.tag,
+        commit=done.commit,
+        pull_request=pull.number if pull is not None else None,
+        gates=evidence.verdicts if evidence else (),
+        artifacts=f"artifacts/{work.task}",
+        note=note,
+    )
+
+
+def refuse(work: Commission, candidate: Candidate, evidence: Evidence, shop: Workshop) -> Failure:
+    """Turn the refused verdicts into a branch todo, and keep the evidence for the reader."""
+    failed = [verdict for verdict in evidence.verdicts if not verdict.passed]
+    reasons = [verdict.to_dict() for verdict in failed]
+    publish(shop, work, EventName.TEST_FAILED, {"gates": [verdict.name for verdict in failed]})
+    publish(shop, work, EventName.TODO_CREATED, {"mend": reasons})
+    planned = planned_paths(work)
+    kept = {path: data for path, data in candidate.contents.items() if path in planned}
+    kept |= {f"{evidence.folder}/{name}": data for name, data in evidence.files.items()}
+    write_files(runs_folder(shop, work), kept)
+    shop.at("refused")
+    return Failure(candidate, tuple(failed))
+
+
+def blocked(work: Commission, evidence: Evidence, tag: str, shop: Workshop) -> Result:
+    """Every round was refused: say so with every error; nothing is pushed."""
+    return Result(
+        status="blocked",
+        correlation_id=work.origin.correlation_id,
+        branch=work.task.branch,
+        tag="",
+        gates=evidence.verdicts,
+        artifacts=str(runs_folder(shop, work)),
+        note="refused by a gate; nothing was pushed",
+    )
+
+
+def runs_folder(shop: Workshop, work: Commission) -> Path:
+    """Where a refused candidate and its evidence stay."""
+    return shop.repository.folder / "runs" / work.origin.correlation_id
+
+
+def publish(shop: Workshop, work: Commission, name: EventName, data: dict[str, object]) -> None:
+    """Tell the bus what happened."""
+    moment = timestamp(shop.now())
+    shop.bus.publish(
+        Event(name, work.origin.correlation_id, work.task.workflow, work.task.task, moment, data)
+    )

@@ -1,0 +1,214 @@
+"""A story to the body of its pull request, in GitHub's Markdown.
+
+Every string of the contract goes through `bot.report.inert`; every table and text has its limit,
+and what still does not fit is left out section by section, with a word about where it is.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from urllib.parse import quote, urlsplit
+
+from bot.report.asked import indicator_rows, parameter_rows, risk_words, rule_rows
+from bot.report.hidden_block import hidden_block
+from bot.report.inert import markdown_code, markdown_text
+from bot.report.story import Judged, Story
+from bot.report.wording import (
+    ambiguity_words,
+    change_words,
+    cost_words,
+    currency,
+    market_line,
+    metric_rows,
+    open_end_words,
+    provenance_rows,
+    refusal,
+    reproduce_command,
+    result_line,
+    trade_cells,
+    verdict_title,
+)
+
+MOST_CHARACTERS = 60_000
+MOST_ROWS = 40
+LONGEST_ADDRESS = 2_000
+MOST_CHANGES = 20
+_COMMAND = re.compile(r"[A-Za-z0-9_ ./-]+")
+_TRADE_HEADS = ("", "Symbol", "Side", "Volume", "Entry", "Price", "Exit", "Price", "Profit", "By")
+
+
+def pull_request_body(story: Story, image_url: str | None = None) -> str:
+    """Write the body, always under 60,000 characters.
+
+    Args:
+        story: what to tell.
+        image_url: where the pull request finds the equity picture: an http(s) address or a path.
+
+    Raises:
+        ValueError: the address has another scheme, or is endless.
+    """
+    # The number says what is left out first if there is too much: the highest.
+    sections = [
+        (_verdict(story), 0),
+        (_picture(image_url), 0),
+        (_result(story), 0),
+        (_rules(story), 2),
+        (_risk(story), 3),
+        (_gates(story), 1),
+        (_changes(story), 4),
+        (_provenance(story), 1),
+        (_reproduce(story), 0),
+        (hidden_block(story), 0),
+    ]
+    for kept in (4, 3, 2, 1, 0):
+        texts = [text if rank <= kept else _too_long(text) for text, rank in sections if text]
+        body = "\n\n".join(texts) + "\n"
+        if len(body) < MOST_CHARACTERS:
+            break
+    return body
+
+
+def _too_long(section: str) -> str:
+    title = section.split("\n", 1)[0]
+    return f"{title}\n\nToo long for a pull request; report.html has it."
+
+
+def _verdict(story: Story) -> str:
+    mark = "✅" if story.accepted else "❌"
+    lines = [
+        f"## {mark} {verdict_title(story)}",
+        f"**{result_line(story)}**",
+        f"{markdown_text(story.contract.name, 80)} · {markdown_text(market_line(story), 300)}",
+    ]
+    description = markdown_text(story.contract.description, 800)
+    if description:
+        lines.append(f"> {description}")
+    if story.failed:
+        lines.append("\n".join(_refused(verdict) for verdict in story.failed[:5]))
+    return "\n\n".join(lines)
+
+
+def _refused(verdict: Judged) -> str:
+    where = f" ({markdown_code(verdict.where, 200)})" if verdict.where else ""
+    step = f" Next: {markdown_text(verdict.next_step)}" if verdict.next_step else ""
+    return (
+        f"- **{markdown_text(verdict.name, 40)}**{where}: {markdown_text(refusal(verdict))}{step}"
+    )
+
+
+def _result(story: Story) -> str:
+    rows = [(f"**{name}**", value, note) for name, value, note in metric_rows(story)]
+    unit = currency(story.contract)
+    money = f"Money is in {markdown_text(unit, 20)}. " if unit else ""
+    words = [f"{money}{cost_words(story)} {ambiguity_words(story)}", open_end_words(story)]
+    table = _table(("Figure", "Value", "What it is"), rows, "lrl")
+    return _section("Result", [table, *words])
+
+
+def _picture(image_url: str | None) -> str:
+    if image_url is None:
+        return ""
+    scheme = urlsplit(image_url).scheme
+    if scheme not in ("", "http", "https") or len(image_url) > LONGEST_ADDRESS:
+        raise ValueError(f"{image_url[:80]!r} is no address of an image; give https:// or a path")
+    address = quote(image_url, safe="/:?=&%#@~+,;-._")
+    return f"![Equity above, drawdown below]({address})"
+
+
+def _rules(story: Story) -> str:
+    rules = []
+    for rule in rule_rows(story):
+        words = f"{rule.title} {markdown_text(rule.words, 1200)}." if rule.words else ""
+        if rule.prose:
+            words = f"“{markdown_text(rule.prose, 800)}” {words}".strip()
+        rules.append((f"`{rule.name}`", words, markdown_code(rule.expression, 1200)))
+    indicators = [
+        (markdown_code(name, 64), markdown_text(words), markdown_code(text))
+        for name, words, text in indicator_rows(story)
+    ]
+    heads = ("In words", "In the contract")
+    parts = [_table(("Rule", *heads), rules)]
+    if indicators:
+        parts.append(_table(("Indicator", *heads), indicators))
+    return _section("Rules", parts)
+
+
+def _risk(story: Story) -> str:
+    risk = "\n".join(f"- {markdown_text(line)}" for line in risk_words(story.contract))
+    rows = [
+        (markdown_code(name, 64), value, span or "fixed")
+        for name, value, span in parameter_rows(story)
+    ]
+    table = _table(("Parameter", "Value", "Range"), rows, "lrl") if rows else ""
+    return _section("Risk and parameters", [risk, table])
+
+
+def _gates(story: Story) -> str:
+    if not story.verdicts:
+        return _section("Gates", ["No gate has run, so nothing is proven."])
+    rows = [
+        (
+            "✅ passed" if verdict.passed is True else "❌ **failed**",
+            markdown_text(verdict.name, 40),
+            markdown_text(verdict.figure, 80),
+        )
+        for verdict in story.verdicts
+    ]
+    return _section("Gates", [_table(("Result", "Gate", "Figure"), rows)])
+
+
+def _changes(story: Story) -> str:
+    change = story.behaviour_change
+    parts = [markdown_text(change_words(story))]
+    if change is not None and not change.is_none:
+        marked = [
+            *(("removed", trade) for trade in change.removed),
+            *(("added", trade) for trade in change.added),
+            *(pair for old, new in change.changed for pair in (("before", old), ("now", new))),
+        ]
+        rows = [
+            (word, *(markdown_text(cell, 60) for cell in trade_cells(trade)))
+            for word, trade in marked[:MOST_CHANGES]
+        ]
+        table = _table(_TRADE_HEADS, rows, "lllrlrlrrl")
+        left = len(marked) - len(rows)
+        more = f"{left} more rows are in report.html." if left > 0 else ""
+        parts.append(_folded("The trades that differ", [table, more]))
+    return _section("What changed in behaviour", parts)
+
+
+def _provenance(story: Story) -> str:
+    rows = [(name, markdown_code(value, 400)) for name, value in provenance_rows(story)]
+    return _section(
+        "Provenance", [_folded("Where it came from", [_table(("What", "Value"), rows)])]
+    )
+
+
+def _reproduce(story: Story) -> str:
+    command = reproduce_command(story)
+    if _COMMAND.fullmatch(command) and len(command) < 500:
+        shown = f"```sh\n{command}\n```"
+    else:
+        shown = markdown_code(command, 500)
+    words = "In a clone that has the tag, this recomputes every digest and the back-test:"
+    return _section("Reproduce", [words, shown])
+
+
+def _section(title: str, parts: Iterable[str]) -> str:
+    return "\n\n".join([f"### {title}", *(part for part in parts if part)])
+
+
+def _folded(title: str, parts: Iterable[str]) -> str:
+    inner = "\n\n".join(part for part in parts if part)
+    return f"<details><summary>{title}</summary>\n\n{inner}\n\n</details>"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], sides: str = "") -> str:
+    marks = ["---:" if side == "r" else "---" for side in sides or "l" * len(heads)]
+    lines = [_cells(heads), _cells(marks), *(_cells(row) for row in rows[:MOST_ROWS])]
+    table = "\n".join(lines)
+    left = len(rows) - MOST_ROWS
+    return f"{table}\n\n{left} more are in report.html." if left > 0 else table
+
+
+def _cells(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell or ' ' for cell in cells)} |"

@@ -1,0 +1,246 @@
+"""A story to sentences and rows: what was proven and what came out of the back-test.
+
+Strings of the contract pass through as they are; whoever shows a row escapes it.
+"""
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from Backtest.positions import Trade
+from bot.contract.model import Contract
+from bot.report.figures import (
+    NO_VALUE,
+    count,
+    counted,
+    decimal,
+    moment,
+    number,
+    percent,
+    price,
+    rate,
+    volume,
+)
+from bot.report.inert import one_line
+from bot.report.story import Judged, Story
+
+
+def verdict_title(story: Story) -> str:
+    """Whether it may be proposed, in one line."""
+    total = len(story.verdicts)
+    if not total:
+        return "Refused: no gate has judged it"
+    if story.accepted:
+        return "Accepted: the gate passed" if total == 1 else f"Accepted: all {total} gates passed"
+    return f"Refused: {len(story.failed)} of {counted(total, 'gate')} failed"
+
+
+def result_line(story: Story) -> str:
+    """What came out of the back-test, in one sentence."""
+    summary = story.summary
+    if not number(summary.get("bars")):
+        return "There is no back-test: no candle was played."
+    held = _part(summary, "buy_and_hold").get("return")
+    trades = counted(summary.get("total_trades"), "trade")
+    line = f"The back-test returned {percent(summary.get('return'), sign=True)} after costs"
+    against = "" if number(held) is None else f"; buying and holding {percent(held, sign=True)}"
+    return f"{line} over {trades}{against}."
+
+
+def market_line(story: Story) -> str:
+    """What was traded, on which candles."""
+    market = story.contract.market
+    symbols = ", ".join(market.symbols[:5])
+    if len(market.symbols) > 5:
+        symbols += f" and {len(market.symbols) - 5} more"
+    parts = [symbols, f"{market.timeframe} candles", market.type]
+    if story.summary.get("start") and story.summary.get("end"):
+        span = f"{str(story.summary['start'])[:10]} to {str(story.summary['end'])[:10]}"
+        parts.append(f"{span} ({counted(story.summary.get('bars'), 'candle')})")
+    return " · ".join(parts)
+
+
+def currency(contract: Contract) -> str:
+    """The currency that all symbols are priced in, if they name one."""
+    quotes = {
+        symbol.split("/", 1)[1].split(":")[0] if "/" in symbol else ""
+        for symbol in contract.market.symbols
+    }
+    return quotes.pop() if len(quotes) == 1 else ""
+
+
+def metric_rows(story: Story) -> list[tuple[str, str, str]]:
+    """The figures that matter: name, value, and what stands behind it."""
+    get = story.summary.get
+    held = _part(story.summary, "buy_and_hold").get("return")
+    capital, final = decimal(get("capital")), decimal(get("final_equity"))
+    wins = f"{count(get('winners') or 0)} won, {count(get('losers') or 0)} lost"
+    extremes = f"best {decimal(get('best_trade'), sign=True)}, "
+    extremes += f"worst {decimal(get('worst_trade'), sign=True)}"
+    share = percent(get("cost_share"))
+    cost_note = f"commission {decimal(get('fees'))}, the rest slippage, spread and ticks"
+    if share != NO_VALUE:
+        cost_note += f"; {share} of the profit before costs"
+    return [
+        ("Return", percent(get("return"), sign=True), f"from {capital} to {final}, after costs"),
+        ("Buy and hold", percent(held, sign=True), "the same candles, without costs"),
+        ("Annual return", percent(get("annual_return"), sign=True), "compounded"),
+        ("Max drawdown", percent(get("max_drawdown")), "deepest fall below the highest equity"),
+        ("Sharpe", decimal(get("sharpe")), "annualised, no risk-free rate"),
+        ("Sortino", decimal(get("sortino")), "annualised, downside only"),
+        ("Calmar", decimal(get("calmar")), "annual return over max drawdown"),
+        ("Trades", count(get("total_trades")), wins),
+        ("Win rate", percent(get("win_rate")), extremes),
+        ("Profit factor", decimal(get("profit_factor")), "gross profit over gross loss"),
+        ("Expectancy", decimal(get("expectancy"), sign=True), "mean profit of a trade"),
+        ("Exposure", percent(get("exposure")), "share of candles with an open position"),
+        ("Turnover", decimal(get("turnover")), "value of all fills over the mean equity"),
+        ("Costs", decimal(get("costs")), cost_note),
+        ("Break-even cost", _bps(get("break_even_cost_bps")), "per side, where profit is zero"),
+    ]
+
+
+def _bps(value: Any) -> str:
+    shown = decimal(value, 1)
+    return shown if shown == NO_VALUE else f"{shown} bps"
+
+
+def year_rows(story: Story) -> list[tuple[str, str, str, str, str, str]]:
+    """Every calendar year: return, drawdown, trades, win rate, profit."""
+    rows = []
+    for year, row in _part(story.summary, "by_year").items():
+        trades = number(row.get("trades")) or 0
+        rows.append(
+            (
+                str(year),
+                percent(row.get("return"), sign=True),
+                percent(row.get("max_drawdown")),
+                count(trades),
+                percent(row.get("win_rate")) if trades else NO_VALUE,
+                decimal(row.get("pnl"), sign=True),
+            )
+        )
+    return rows
+
+
+def cost_words(story: Story) -> str:
+    """What each fill costs and where orders fill."""
+    costs = story.contract.costs
+    parts = [f"commission {rate(costs.commission)} of the value of every fill"]
+    parts.append(f"slippage {rate(costs.slippage)} on market and stop fills")
+    if costs.spread:
+        parts.append(f"a spread of {rate(costs.spread)}, half of it on each of those")
+    else:
+        parts.append("no spread")
+    where = {
+        "next_open": "Signals of a candle fill at the next candle's open",
+        "this_close": "Signals of a candle fill at that candle's close",
+    }[story.contract.execution]
+    return f"Costs: {', '.join(parts)}. {where}."
+
+
+def open_end_words(story: Story) -> str:
+    """What is not in the statistics; empty if everything is."""
+    forced = number(story.summary.get("forced_exits")) or 0
+    rejected = number(story.summary.get("orders_rejected")) or 0
+    parts = []
+    if forced:
+        profit = decimal(story.summary.get("forced_pnl"), sign=True)
+        verb = "was" if forced == 1 else "were"
+        parts.append(
+            f"{counted(forced, 'position')} {verb} still open at the end: closed at the last "
+            f"price ({profit}), listed, not counted in the statistics."
+        )
+    if rejected:
+        verb = "was" if rejected == 1 else "were"
+        parts.append(f"{counted(rejected, 'order')} {verb} rejected for lack of cash or size.")
+    return " ".join(parts)
+
+
+def ambiguity_words(story: Story) -> str:
+    """How much of the profit depends on the order of prices inside a candle."""
+    band = _part(story.summary, "ambiguity_band")
+    doubtful = number(band.get("ambiguous_trades")) or 0
+    if not doubtful:
+        return (
+            "No trade's outcome depends on the order of prices inside a candle: "
+            "the profit has no ambiguity band."
+        )
+    worst, best = (
+        decimal(band.get("worst_pnl"), sign=True),
+        decimal(band.get("best_pnl"), sign=True),
+    )
+    total = counted(story.summary.get("total_trades"), "trade")
+    them = "its exits" if doubtful == 1 else "their exits"
+    return (
+        f"In {count(doubtful)} of {total} one candle touched both of {them}, and a candle does "
+        f"not tell which came first. The worse one was taken: profit {worst}. Had the better one "
+        f"come first every time: {best}. The truth lies between."
+    )
+
+
+def change_words(story: Story) -> str:
+    """What became of the trades against the version on the base branch."""
+    change = story.behaviour_change
+    if change is None:
+        return "There is no earlier version on the base branch to compare with."
+    if change.is_none:
+        same = counted(change.unchanged, "trade")
+        return f"Nothing: all {same} are the same as in {change.base}."
+    return (
+        f"Against {change.base}, on the same candles: {counted(len(change.added), 'trade')} added, "
+        f"{len(change.removed)} removed, {len(change.changed)} changed, {change.unchanged} the "
+        f"same; profit {decimal(change.pnl_before, sign=True)} before, "
+        f"{decimal(change.pnl_after, sign=True)} now."
+    )
+
+
+def provenance_rows(story: Story) -> list[tuple[str, str]]:
+    """Where everything came from."""
+    rows = [
+        ("Correlation id", story.correlation_id),
+        ("Branch", story.branch),
+        ("Tag", story.tag),
+        ("Contract", story.contract_path),
+        ("Contract digest", story.contract_digest),
+        ("Data", ", ".join(story.data_files)),
+        ("Data digest", story.data_digest),
+        ("Coder", story.coder),
+        ("Model", story.model or "none"),
+        ("Prompt hash", story.prompt_hash),
+    ]
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(story.versions.items()))
+    return [*rows, ("Versions", versions)] if versions else rows
+
+
+def trade_cells(trade: Trade) -> tuple[str, ...]:
+    """A trade's symbol, side, volume, entry, exit and profit, ready to be shown."""
+    marks = [word for word in ("ambiguous", "forced") if getattr(trade, word)]
+    return (
+        trade.symbol,
+        trade.side,
+        volume(trade.volume),
+        moment(trade.entry_time),
+        price(trade.entry_price),
+        moment(trade.exit_time),
+        price(trade.exit_price),
+        decimal(trade.pnl, sign=True),
+        " ".join([trade.rule_out.replace("_", " "), *(f"({mark})" for mark in marks)]),
+    )
+
+
+def refusal(verdict: Judged) -> str:
+    """Why a gate said no; there is always a reason."""
+    if verdict.passed is True:
+        return ""
+    return verdict.reason or "The gate gave no reason."
+
+
+def _part(summary: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = summary.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def reproduce_command(story: Story) -> str:
+    """The one command that recomputes the evidence, safe to paste into a shell."""
+    return f"stratwright verify {shlex.quote(one_line(story.tag))}"

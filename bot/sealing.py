@@ -1,0 +1,88 @@
+"""An examined candidate to sealed evidence and to the words of its pull request."""
+
+from dataclasses import dataclass
+
+from bot.coder.port import Candidate
+from bot.contract.language import Program
+from bot.contract.model import Contract
+from bot.evidence import (
+    PROVENANCE,
+    Evidence,
+    Origin,
+    gates_file,
+    provenance_file,
+    tool_versions,
+)
+from bot.gates.examination import Examination
+from bot.identity import TaskName
+from bot.market_data import MarketData
+from bot.report.page import report_html
+from bot.report.picture import picture
+from bot.report.proposal import pull_request_body
+from bot.report.story import Story
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """Evidence, and the pull request's text that goes with it."""
+
+    evidence: Evidence
+    body: str
+
+
+def seal(
+    contract: Contract,
+    program: Program,
+    origin: Origin,
+    candidate: Candidate,
+    data: MarketData,
+    examination: Examination,
+    tag: str,
+) -> Sealed:
+    """Write every file of the evidence and the statement over all of them."""
+    folder = f"artifacts/{contract.workflow}/{contract.task}"
+    files = dict(examination.results)
+    files["gates.json"] = gates_file(examination.verdicts)
+    body = ""
+    if examination.judgement is not None:
+        story = tell_story(contract, program, origin, candidate, data, examination, tag)
+        files["equity.svg"] = picture(story).encode()
+        files["report.html"] = report_html(story).encode()
+        body = pull_request_body(story)
+    versions = tool_versions()
+    files[PROVENANCE] = provenance_file(origin, candidate, data, files, folder, versions)
+    return Sealed(Evidence(examination.verdicts, files, folder), body)
+
+
+def tell_story(
+    contract: Contract,
+    program: Program,
+    origin: Origin,
+    candidate: Candidate,
+    data: MarketData,
+    examination: Examination,
+    tag: str,
+) -> Story:
+    """Gather what the report tells."""
+    judgement = examination.judgement
+    if judgement is None:
+        raise ValueError("there is no backtest to tell of")
+    return Story(
+        contract=contract,
+        program=program,
+        verdicts=examination.verdicts,
+        summary=judgement.summary,
+        trades=judgement.broker.get_trades(),
+        equity=judgement.broker.get_equity_curve(),
+        correlation_id=origin.correlation_id,
+        branch=TaskName(contract.workflow, contract.task).branch,
+        tag=tag,
+        contract_path=origin.contract_path,
+        contract_digest=origin.contract_digest,
+        data_digest=data.digest,
+        data_files=data.files,
+        prompt_hash=candidate.prompt_hash,
+        coder=candidate.coder,
+        model=candidate.model,
+        versions=tool_versions(),
+    )

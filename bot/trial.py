@@ -1,0 +1,232 @@
+"""A candidate to what came out of the sandbox: linters, tests and conversations, side by side."""
+
+import hashlib
+import os
+import random
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bot.coder.settings import flat_settings
+from bot.contract.language import Program
+from bot.contract.model import Contract
+from bot.errors import WorldError
+from bot.market_data import MarketData
+from sandbox_runner.candles import pack_candles
+from sandbox_runner.jobs import TOOLS, decisions_job, pytest_job, tool_job
+from sandbox_runner.port import Job, Outcome, Sandbox, SandboxUnavailable
+from sandbox_runner.request import Run
+
+CUTS = 48
+ASKED_AT_A_CUT = 4
+SHIFTED_CLOCK_S = 86_400.0 * 400
+TIME_LIMIT_S = 300.0
+MEMORY_MB = 1024
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """Questions to a strategy, the candles they are about, and what came back."""
+
+    runs: tuple[Run, ...]
+    frames: Mapping[str, pd.DataFrame]
+    outcome: Outcome
+
+    @property
+    def lengths(self) -> dict[str, int]:
+        """How many bars each file of candles has."""
+        return {name: len(frame) for name, frame in self.frames.items()}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Everything that the sandbox brought out; data of unknown honesty.
+
+    Attributes:
+        tools: flake8, mypy and bandit.
+        tests: pytest.
+        whole: the strategy asked about every bar, twice.
+        again: the same in another process, with another hash seed and clock.
+        cuts: the strategy asked at the end of cut-off histories, each in a fresh process, and
+            about other prices.
+    """
+
+    tools: Mapping[str, Outcome]
+    tests: Outcome
+    whole: Conversation
+    again: Conversation
+    cuts: Conversation
+    perturbed: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+
+def run_trial(
+    contract: Contract,
+    program: Program,
+    files: Mapping[str, bytes],
+    data: MarketData,
+    sandbox: Sandbox,
+    mypy_cache: Path | None = None,
+    on_done: Callable[[str], None] = lambda name: None,
+) -> Trial:
+    """Run everything that needs the candidate to run, in the sandbox and nowhere else.
+
+    Args:
+        contract: what the candidate was written from.
+        program: its Program.
+        files: the candidate's bytes by repository path.
+        data: the trusted side's candles.
+        sandbox: where it runs.
+        mypy_cache: a warm cache, only read.
+        on_done: told the name of each part as it ends.
+
+    Raises:
+        WorldError: the sandbox itself failed.
+    """
+    strategy = f"Backtest/codes/{contract.file_stem}.py"
+    tests = f"tests/test_{contract.file_stem}.py"
+    cfg = dict(flat_settings(contract, program).defaults)
+    talks = _Talks(strategy, files[strategy], cfg, data)
+    perturbed = perturb(data, files[strategy])
+    jobs: dict[str, Job] = {
+        "whole": talks.job("whole", talks.whole(), data.frames),
+        "cuts": talks.job("cuts", talks.cuts(), {**data.frames, **perturbed}),
+        "mypy": _tool("mypy", files, mypy_cache),
+        "pytest": pytest_job(tests, files, timeout_s=TIME_LIMIT_S, memory_mb=MEMORY_MB),
+        "again": talks.job("again", talks.again(), data.frames, hash_seed=4242),
+        "flake8": _tool("flake8", files, None),
+        "bandit": _tool("bandit", files, None),
+    }
+    outcomes = _side_by_side(jobs, sandbox, on_done)
+    return Trial(
+        tools={tool: outcomes[tool] for tool in TOOLS},
+        tests=outcomes["pytest"],
+        whole=Conversation(talks.whole(), talks.named(data.frames), outcomes["whole"]),
+        again=Conversation(talks.again(), talks.named(data.frames), outcomes["again"]),
+        cuts=Conversation(
+            talks.cuts(), talks.named({**data.frames, **perturbed}), outcomes["cuts"]
+        ),
+        perturbed=perturbed,
+    )
+
+
+def _tool(tool: str, files: Mapping[str, bytes], cache: Path | None) -> Job:
+    targets = [path for path in files if path.endswith(".py")]
+    if tool == "bandit":
+        # bandit calls every assert an offence, and pytest is made of them.
+        targets = [path for path in targets if not path.startswith("tests/")]
+    return tool_job(
+        tool, files, targets, mypy_cache=cache, timeout_s=TIME_LIMIT_S, memory_mb=MEMORY_MB
+    )
+
+
+def _side_by_side(
+    jobs: Mapping[str, Job], sandbox: Sandbox, on_done: Callable[[str], None]
+) -> dict[str, Outcome]:
+    def run(name: str) -> Outcome:
+        outcome = sandbox.run(jobs[name])
+        on_done(name)
+        return outcome
+
+    workers = max(2, os.cpu_count() or 2)
+    try:
+        with ThreadPoolExecutor(workers) as pool:
+            return dict(zip(jobs, pool.map(run, jobs), strict=True))
+    except SandboxUnavailable as error:
+        raise WorldError(error.message, error.hint) from None
+
+
+class _Talks:
+    """The questions to one strategy."""
+
+    def __init__(self, strategy: str, source: bytes, cfg: dict[str, Any], data: MarketData) -> None:
+        self._strategy = strategy
+        self._source = source
+        self._cfg = cfg
+        self._data = data
+
+    def job(
+        self,
+        name: str,
+        runs: tuple[Run, ...],
+        frames: Mapping[str, pd.DataFrame],
+        hash_seed: int = 0,
+    ) -> Job:
+        """A job that asks them all."""
+        candles = {key: pack_candles(frame) for key, frame in self.named(frames).items()}
+        return decisions_job(
+            self._strategy,
+            self._source,
+            self._cfg,
+            candles,
+            runs,
+            workers=2 if name == "cuts" else 1,
+            hash_seed=hash_seed,
+            timeout_s=TIME_LIMIT_S,
+            memory_mb=MEMORY_MB,
+        )
+
+    def named(self, frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+        """Frames by the names of their files in the job."""
+        return {_file_name(key): frame for key, frame in frames.items()}
+
+    def whole(self) -> tuple[Run, ...]:
+        """Every bar, twice on the same object."""
+        return tuple(
+            Run(f"whole {symbol}", _file_name(symbol), symbol, passes=2)
+            for symbol in self._data.frames
+        )
+
+    def again(self) -> tuple[Run, ...]:
+        """Every bar, at another time of another day."""
+        return tuple(
+            Run(f"again {symbol}", _file_name(symbol), symbol, clock_shift_s=SHIFTED_CLOCK_S)
+            for symbol in self._data.frames
+        )
+
+    def cuts(self) -> tuple[Run, ...]:
+        """The last bars of cut-off histories, then every bar of other prices."""
+        runs: list[Run] = []
+        each = -(-CUTS // len(self._data.frames))
+        for symbol, frame in self._data.frames.items():
+            for bars in cut_points(len(frame), each, self._source):
+                at = tuple(range(max(0, bars - ASKED_AT_A_CUT), bars))
+                runs.append(Run(f"cut {symbol} {bars}", _file_name(symbol), symbol, bars, at))
+            runs.append(Run(f"other {symbol}", _file_name(other_name(symbol)), symbol))
+        return tuple(runs)
+
+
+def cut_points(bars: int, count: int, source: bytes) -> list[int]:
+    """Where histories are cut: spread over the data, at places that the candidate cannot guess."""
+    chance = random.Random(hashlib.sha256(b"cuts\0" + source).digest())  # noqa: S311 - no secret
+    if bars <= count:
+        return list(range(1, bars + 1))
+    return sorted(chance.sample(range(1, bars + 1), count))
+
+
+def other_name(symbol: str) -> str:
+    """What the perturbed candles of a symbol are called."""
+    return f"other {symbol}"
+
+
+def perturb(data: MarketData, source: bytes) -> dict[str, pd.DataFrame]:
+    """Other prices at the same times: a strategy that knows dates instead of rules shows itself."""
+    digest = hashlib.sha256(b"prices\0" + source).digest()
+    chance = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:8], "big")))
+    frames = {}
+    for symbol, frame in data.frames.items():
+        steps = chance.normal(0.0, 0.01, len(frame))
+        factor = np.exp(np.cumsum(steps - steps.mean()))
+        prices = {name: frame[name] * factor for name in ("open", "high", "low", "close")}
+        volume = frame["volume"] * chance.uniform(0.5, 1.5, len(frame))
+        frames[other_name(symbol)] = frame.assign(**prices, volume=volume)
+    return frames
+
+
+def _file_name(key: str) -> str:
+    """A plain file name for a symbol's candles."""
+    return hashlib.sha256(key.encode()).hexdigest()[:16] + ".candles"

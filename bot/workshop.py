@@ -1,0 +1,76 @@
+"""Names in settings and on the command line to the edges that a line works with."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from bot.bus.port import open_bus
+from bot.coder.template import TemplateCoder
+from bot.errors import InputError, WorldError
+from bot.forge.port import open_forge
+from bot.logs import log_file, set_up
+from bot.pipeline import Workshop
+from bot.places import cache_folder
+from bot.repository import open_repository
+from sandbox_runner.mypy_cache import warm_cache
+from sandbox_runner.port import Sandbox, SandboxUnavailable, open_sandbox
+
+
+def open_workshop(
+    place: Path,
+    *,
+    forge: str = "local",
+    sandbox: str = "auto",
+    regenerate: bool = False,
+    say: Callable[[str], None] = lambda line: None,
+) -> Workshop:
+    """Open everything a line needs, or say what is missing.
+
+    Raises:
+        InputError: the place is no usable repository.
+        WorldError: nothing here can isolate generated code.
+    """
+    repository = open_repository(place)
+    set_up(log_file(repository.folder))
+    return Workshop(
+        repository=repository,
+        forge=open_forge(forge, repository),
+        bus=open_bus(repository.folder),
+        coder=TemplateCoder(),
+        sandbox=opened_sandbox(sandbox),
+        mypy_cache=warm_mypy_cache(say),
+        regenerate=regenerate,
+        say=say,
+    )
+
+
+def opened_sandbox(kind: str) -> Sandbox:
+    """The sandbox, proven to isolate.
+
+    Raises:
+        WorldError: there is none.
+    """
+    try:
+        return open_sandbox(kind)
+    except SandboxUnavailable as error:
+        raise WorldError(error.message, error.hint) from None
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def warm_mypy_cache(say: Callable[[str], None]) -> Path | None:
+    """mypy's cache of the libraries; without one mypy takes ten seconds longer, no less strict."""
+    folder = cache_folder()
+    if not any(folder.glob("mypy-*")):
+        say("reading the libraries' types for mypy, once")
+    try:
+        return warm_cache(folder)
+    except OSError as error:
+        say(f"no cache for mypy: {error}")
+        return None
+
+
+def say_on_terminal(line: str) -> None:
+    """Show a line of progress beside the results."""
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()

@@ -1,0 +1,103 @@
+"""Stories to report on: the example contract's real back-test, and the same told by an enemy."""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from bot.contract.digest import contract_digest
+from bot.contract.load import load_contract
+from bot.contract.program import compile_contract
+from bot.judge import decide, judge
+from bot.market_data import MarketData, read_market_data
+from bot.report.behaviour import compare_trades
+from bot.report.holding import held_value
+from bot.report.story import Story
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A gate's verdict, in the shape that gates give it."""
+
+    name: str
+    passed: bool
+    figure: str = ""
+    reason: str = ""
+    where: str = ""
+    next_step: str = ""
+
+
+PASSED = (
+    Answer("syntax", True, "2 files"),
+    Answer("imports", True, "5 imports"),
+    Answer("constitution", True, "2 paths"),
+    Answer("secrets", True, "2 files"),
+    Answer("flake8", True, "2 files"),
+    Answer("mypy", True, "2 files"),
+    Answer("bandit", True, "1 file"),
+    Answer("pytest", True, "23 tests"),
+    Answer("determinism", True, "2 runs"),
+    Answer("lookahead", True, "40 cuts"),
+    Answer("artifacts", True, "9 files"),
+    Answer("acceptance", True, "2 checks"),
+    Answer("correlation", True, "61 lines"),
+)
+REFUSED = (
+    *PASSED[:5],
+    Answer(
+        "mypy",
+        False,
+        "2 errors",
+        "Function is missing a return type annotation.",
+        "Backtest/codes/oversold_dip.py:41",
+        "Annotate the function, then run the gates again.",
+    ),
+    *PASSED[6:11],
+    Answer("acceptance", False, "1 of 2 checks", "14 trades; the contract asks for at least 20."),
+    PASSED[12],
+)
+
+
+@cache
+def told(name: str = "oversold_dip") -> Story:
+    """The story of an example contract, back-tested on its own candles."""
+    path = ROOT / "contracts" / f"{name}.yaml"
+    contract = load_contract(path).strategy
+    program = compile_contract(contract)
+    data = read_market_data(contract, ROOT)
+    judgement = judge(contract, program, data, decide(contract, program, data))
+    trades = judgement.broker.get_trades()
+    return Story(
+        contract=contract,
+        program=program,
+        verdicts=PASSED,
+        summary=judgement.summary,
+        trades=trades,
+        equity=judgement.broker.get_equity_curve(),
+        held=held_value(_candles(data), contract.capital),
+        correlation_id="corr_5f1c0a9be3d2",
+        branch=contract.branch,
+        tag=f"ai/{contract.workflow}/{contract.task}/corr_5f1c0a9be3d2",
+        contract_path=f"contracts/{name}.yaml",
+        contract_digest=contract_digest(contract),
+        data_digest=data.digest,
+        data_files=data.files,
+        prompt_hash="sha256:" + "4e" * 32,
+        coder="template",
+        versions={"stratwright": "0.1.0", "TA-Lib": "0.8.2", "numpy": "2.4.6"},
+        behaviour_change=compare_trades(trades[2:], trades[:-1], "main"),
+    )
+
+
+def _candles(data: MarketData) -> dict[str, list[tuple[int, float, float]]]:
+    return {symbol: _rows(frame) for symbol, frame in data.frames.items()}
+
+
+def _rows(frame: pd.DataFrame) -> list[tuple[int, float, float]]:
+    times: Any = frame["timestamp"]
+    stamps = times.astype("datetime64[ms, UTC]").astype("int64").tolist()
+    return list(zip(stamps, frame["open"].tolist(), frame["close"].tolist(), strict=True))

@@ -1,0 +1,204 @@
+"""Strategies, honest and not, asked by the harness inside a real sandbox."""
+
+import json
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from sandbox_runner.candles import pack_candles
+from sandbox_runner.jobs import decisions_job
+from sandbox_runner.port import Sandbox, open_sandbox
+from sandbox_runner.request import Request, Run
+
+PATH = "Backtest/codes/candidate.py"
+SHAPE = """
+class Strategy:
+    seen = []
+
+    def __init__(self, cfg):
+        self.cfg = cfg
+
+    def prepare_indicators(self, df):
+        return {{"close": df["close"]}}
+
+    def find_entries(self, df, indicators, idx):
+        {entries}
+
+    def find_exits(self, position, df, indicators, idx):
+        {exits}
+"""
+
+
+@pytest.fixture(scope="module")
+def inside() -> Sandbox:
+    return open_sandbox("auto")
+
+
+def candles(count: int = 6, step: float = 1.0) -> bytes:
+    times = pd.date_range("2024-01-01", periods=count, freq="h", tz="UTC")
+    close = [100 + step * number + 0.1 for number in range(count)]
+    frame = pd.DataFrame({"timestamp": times, "open": close, "high": close, "low": close})
+    return pack_candles(frame.assign(close=close, volume=1.0))
+
+
+def ask(
+    sandbox: Sandbox, entries: str, *runs: Run, exits: str = "return None", **settings: Any
+) -> list[dict[str, Any]]:
+    source = settings.pop("source", SHAPE.format(entries=entries, exits=exits))
+    data = {"btc": candles(), "other": candles(step=-1.0)}
+    cfg = {"capital": 10000}
+    asked = runs or (Run("whole", "btc", "BTC/USDT"),)
+    job = decisions_job(PATH, source.encode(), cfg, data, asked, timeout_s=30, **settings)
+    outcome = sandbox.run(job)
+    assert "decisions.json" in outcome.outputs, outcome.stderr.decode()
+    answers: list[dict[str, Any]] = json.loads(outcome.outputs["decisions.json"])["runs"]
+    return answers
+
+
+def test_every_bar_is_answered_with_entry_and_both_exits(inside: Sandbox) -> None:
+    [whole] = ask(
+        inside,
+        "return {'action': 'BUY', 'sl': float(df['close'].iloc[idx]) * 0.98} if idx == 2 else None",
+        exits="return {'position_id': position['position_id'], 'reason': position['action']}",
+    )
+    assert (whole["name"], whole["symbol"], whole["bars"]) == ("whole", "BTC/USDT", 6)
+    [answers] = whole["passes"]
+    assert [entry for entry, _, _ in answers] == [
+        *(None, None, {"action": "BUY", "sl": 102.1 * 0.98}, None, None, None)
+    ]
+    assert answers[0][1:] == [
+        {"position_id": "long", "reason": "BUY"},
+        {"position_id": "short", "reason": "SELL"},
+    ]
+
+
+def test_a_strategy_gets_its_settings_and_its_symbol(inside: Sandbox) -> None:
+    [whole] = ask(inside, "return dict(self.cfg)")
+    assert whole["passes"][0][0][0] == {"capital": 10000, "symbol": "BTC/USDT"}
+
+
+def test_a_cut_history_has_no_later_bar(inside: Sandbox) -> None:
+    run = Run("cut", "btc", "BTC/USDT", bars=3, at=(2, 0))
+    [cut] = ask(inside, "return {'bars': len(df), 'last': float(df['close'].iloc[-1])}", run)
+    assert cut["bars"] == 3
+    assert cut["passes"] == [[[{"bars": 3, "last": 102.1}, None, None]] * 2]
+
+
+def test_other_candles_can_be_given(inside: Sandbox) -> None:
+    run = Run("perturbed", "other", "BTC/USDT", at=(5,))
+    [perturbed] = ask(inside, "return {'close': float(df['close'].iloc[idx])}", run)
+    assert perturbed["passes"][0][0][0] == {"close": 95.1}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_nothing_is_remembered_from_run_to_run(inside: Sandbox, workers: int) -> None:
+    runs = [Run(f"run {number}", "btc", "BTC/USDT", at=(0, 1)) for number in range(4)]
+    code = "self.seen.append(idx); return {'calls': len(self.seen)}"
+    answers = ask(inside, code, *runs, workers=workers)
+    assert [run["name"] for run in answers] == ["run 0", "run 1", "run 2", "run 3"]
+    for run in answers:
+        assert [entry["calls"] for entry, _, _ in run["passes"][0]] == [1, 2]
+
+
+def test_a_second_pass_uses_the_same_object_and_shows_a_change(inside: Sandbox) -> None:
+    run = Run("twice", "btc", "BTC/USDT", at=(0,), passes=2)
+    [twice] = ask(inside, "self.seen.append(idx); return {'calls': len(self.seen)}", run)
+    assert [answers[0][0] for answers in twice["passes"]] == [{"calls": 1}, {"calls": 2}]
+
+
+def test_the_clock_can_be_another_one(inside: Sandbox) -> None:
+    code = (
+        "import time, datetime; return {'a': time.time(), 'b': datetime.datetime.now().timestamp(),"
+        " 'c': datetime.date.today().year}"
+    )
+    runs = [Run(f"{shift}", "btc", "X", at=(0,), clock_shift_s=shift) for shift in (0.0, 4e8)]
+    now, later = (run["passes"][0][0][0] for run in ask(inside, code, *runs))
+    assert 3.9e8 < later["a"] - now["a"] < 4.1e8
+    assert 3.9e8 < later["b"] - now["b"] < 4.1e8
+    assert later["c"] - now["c"] in (12, 13)
+
+
+def test_the_hash_seed_reaches_the_runs(inside: Sandbox) -> None:
+    code = "return {'hash': hash('x') % 1000000}"
+    first, again, other = (ask(inside, code, hash_seed=seed) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+@pytest.mark.parametrize(
+    ("entries", "kind", "words"),
+    [
+        ("raise ValueError('no luck')", "ValueError", "no luck"),
+        ("raise SystemExit(0)", "SystemExit", "0"),
+        ("return {'sl': float('nan')}", "NotPlain", "nan"),
+        ("return object()", "NotPlain", "object"),
+        ("import os; os._exit(0)", "NoAnswer", "exit code 0"),
+        ("import os; os.kill(os.getpid(), 9)", "NoAnswer", "exit code -9"),
+        ("return self.find_entries(df, indicators, idx)", "RecursionError", "recursion"),
+        ("return undefined", "NameError", "undefined"),
+    ],
+)
+def test_an_error_is_data(inside: Sandbox, entries: str, kind: str, words: str) -> None:
+    good = Run("after", "btc", "BTC/USDT", at=())
+    [failed, after] = ask(inside, entries, Run("failing", "btc", "BTC/USDT", at=(0,)), good)
+    assert failed["error"]["type"] == kind
+    assert words in failed["error"]["message"]
+    assert "passes" not in failed
+    assert after["passes"] == [[]]
+
+
+def test_an_error_names_the_strategy_s_own_line(inside: Sandbox) -> None:
+    [failed] = ask(inside, "return df['missing']")
+    source = SHAPE.format(entries="return df['missing']", exits="").splitlines()
+    assert failed["error"]["type"] == "KeyError"
+    assert source[failed["error"]["line"] - 1].strip() == "return df['missing']"
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "line"),
+    [
+        ("x = 1\nclass Strategy(:\n", "SyntaxError", 2),
+        ("\nimport no_such_module\n", "ModuleNotFoundError", 2),
+        ("x = 1\n", "AttributeError", None),
+        ("\0", "SyntaxError|ValueError", None),
+    ],
+)
+def test_a_file_that_is_no_strategy_is_reported(
+    inside: Sandbox, source: str, kind: str, line: int | None
+) -> None:
+    [failed] = ask(inside, "", source=source)
+    assert failed["error"]["type"] in kind.split("|")
+    assert failed["error"]["line"] == line
+
+
+def test_a_process_left_behind_does_not_meet_the_next_run(inside: Sandbox) -> None:
+    entries = (
+        "import os, time\n"
+        "        if len(df) == 3 and os.fork() == 0:\n"
+        "            os.setsid()\n"
+        "            for number in range(3, 64):\n"
+        "                try:\n"
+        "                    os.close(number)\n"
+        "                except OSError:\n"
+        "                    pass\n"
+        "            time.sleep(1000)\n"
+        "        return {'seen': sum(name.isdigit() for name in os.listdir('/proc'))}"
+    )
+    runs = [Run("leaves", "btc", "X", bars=3, at=(0,)), Run("after", "btc", "X", at=(0,))]
+    leaves, after = (run["passes"][0][0][0]["seen"] for run in ask(inside, entries, *runs))
+    assert after < leaves
+
+
+def test_a_request_survives_its_file() -> None:
+    runs = [
+        Run("a", "btc", "X", bars=3, at=(1, 2), passes=2, clock_shift_s=1.5),
+        Run("b", "c", "Y"),
+    ]
+    request = Request("x.py", {"a": [1.1, "b"]}, runs, 2)
+    assert Request.from_bytes(request.to_bytes()) == request
+
+
+def test_candles_that_are_not_given_are_named() -> None:
+    with pytest.raises(ValueError, match="no candles are called 'eth'"):
+        decisions_job(PATH, b"", {}, {}, [Run("a", "eth", "ETH/USDT")])
