@@ -20,6 +20,10 @@ if TYPE_CHECKING:  # pandas takes half a second to import; only readers of files
 
 COLUMNS = (*PRICES, "volume")
 BLOCK_ROWS = 8192  # a block of candles stays in the processor's cache
+SMALL_FILE_BYTES = 2_000_000  # about 25,000 candles; above, pandas is quicker than it is late
+READER_OPTIONS: dict[str, dict[str, Any]] = {
+    "read_csv": {"float_precision": "round_trip"}  # the nearest float, not a quick one
+}
 READERS = {".csv": "read_csv", ".feather": "read_feather", ".parquet": "read_parquet"}
 
 
@@ -49,6 +53,15 @@ class Candles:
         times, opens, highs, lows, closes, volumes = self.plain
         return times[idx], opens[idx], highs[idx], lows[idx], closes[idx], volumes[idx]
 
+    def between(self, first: int | None, last: int | None) -> Candles:
+        """The candles from a moment on, before another; None is no limit."""
+        start = 0 if first is None else int(np.searchsorted(self.times, first))
+        stop = len(self) if last is None else int(np.searchsorted(self.times, last))
+        if (start, stop) == (0, len(self)):
+            return self
+        part = slice(start, stop)
+        return Candles(self.times[part], *(getattr(self, name)[part] for name in COLUMNS))
+
 
 class PlainColumns(NamedTuple):
     """The columns of candles, value by value; lists of them would take longer than most runs."""
@@ -76,7 +89,7 @@ def read_candles(path: str | Path) -> pd.DataFrame:
     if not file.is_file():
         raise CandleError(f"{file} is not there", "Give the path of a candle file")
     try:
-        frame = getattr(pd, reader)(file)
+        frame = getattr(pd, reader)(file, **READER_OPTIONS.get(reader, {}))
     except ImportError:
         raise CandleError(
             f"{file} needs the package pyarrow to be read", "Run: pip install pyarrow"
@@ -90,6 +103,43 @@ def read_candles(path: str | Path) -> pd.DataFrame:
     except CandleError as error:
         raise _located(error, file) from None
     return tidy
+
+
+def read_columns(path: str | Path) -> Candles:
+    """Read a candle file of one symbol into checked columns; a small csv needs no pandas.
+
+    Raises:
+        CandleError: as `read_candles`.
+    """
+    file = Path(path)
+    is_small = file.is_file() and file.stat().st_size < SMALL_FILE_BYTES
+    if file.suffix.lower() == ".csv" and is_small:
+        columns = _plain_csv(file)
+        if columns is not None:
+            return columns
+    return columns_of(read_candles(file))
+
+
+def _plain_csv(file: Path) -> Candles | None:
+    """Read a csv of nothing but candles; None if there is anything that pandas should look at."""
+    try:
+        header, *lines = file.read_bytes().decode("utf-8-sig").splitlines()
+    except (OSError, ValueError):
+        return None
+    names = header.lower().split(",")
+    if sorted(names) != sorted((names[0], *COLUMNS)) or names[0] not in TIME_NAMES or not lines:
+        return None
+    cells = [line.split(",") for line in lines]
+    if any(len(row) != len(names) or "_" in line for row, line in zip(cells, lines, strict=True)):
+        return None
+    found = dict(zip(names, zip(*cells, strict=True), strict=True))
+    try:
+        numbers = {name: np.array([float(cell) for cell in found[name]]) for name in COLUMNS}
+        columns = Candles(np.array([to_ms(cell) for cell in found[names[0]]]), **numbers)
+        check_columns(columns)
+    except ValueError:  # a number, moment or candle that is none: pandas' reader names its line
+        return None
+    return columns
 
 
 def _located(error: CandleError, file: Path) -> CandleError:
