@@ -21,9 +21,6 @@ if TYPE_CHECKING:  # pandas takes half a second to import; only readers of files
 COLUMNS = (*PRICES, "volume")
 BLOCK_ROWS = 8192  # a block of candles stays in the processor's cache
 SMALL_FILE_BYTES = 2_000_000  # about 25,000 candles; above, pandas is quicker than it is late
-READER_OPTIONS: dict[str, dict[str, Any]] = {
-    "read_csv": {"float_precision": "round_trip"}  # the nearest float, not a quick one
-}
 READERS = {".csv": "read_csv", ".feather": "read_feather", ".parquet": "read_parquet"}
 
 
@@ -89,7 +86,7 @@ def read_candles(path: str | Path) -> pd.DataFrame:
     if not file.is_file():
         raise CandleError(f"{file} is not there", "Give the path of a candle file")
     try:
-        frame = getattr(pd, reader)(file, **READER_OPTIONS.get(reader, {}))
+        frame = getattr(pd, reader)(file)
     except ImportError:
         raise CandleError(
             f"{file} needs the package pyarrow to be read", "Run: pip install pyarrow"
