@@ -64,7 +64,8 @@ def judge_tests(
 def _report(outcome: Outcome) -> dict[str, Any]:
     content = outcome.outputs.get(TEST_REPORT)
     if content is None:
-        raise NoAnswer(outcome.refused.get(TEST_REPORT, "the test run wrote no report"))
+        why = outcome.refused.get(TEST_REPORT, "it was not asked for")
+        raise NoAnswer(f"the test run ended with {outcome.exit_code} and left no report: {why}")
     if len(content) > _MOST_REPORT:
         raise NotAReport(f"the report has {len(content)} bytes, at most {_MOST_REPORT} are read")
     report = read_report(content)

@@ -200,7 +200,7 @@ def test_evidence_that_was_changed_and_sealed_anew_is_found(
     assert broken(work, tag)
 
 
-@pytest.mark.parametrize("path", ["../../outside.txt", "/tmp/outside.txt", "", "a//b", "."])
+@pytest.mark.parametrize("path", ["../../outside.txt", "/outside.txt", "", "a//b", "."])
 def test_a_statement_that_names_files_outside_is_refused(
     path: str, case: tuple[Path, str, str]
 ) -> None:
