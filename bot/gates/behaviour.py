@@ -87,7 +87,8 @@ def report_problem(report: dict[str, Any], tests: str, source: bytes) -> tuple[s
         nodeid, outcome = test["nodeid"], test["outcome"]
         if outcome != "passed":
             crash = (test.get("call") or test.get("setup") or {}).get("crash") or {}
-            told = f"{nodeid.rpartition('::')[2]} {outcome}: {crash.get('message', '')}"
+            name = plain_text(nodeid.rpartition("::")[2], 80)
+            told = f"{name} {outcome}: {crash.get('message', '')}"
             line = test["lineno"]
             where = tests if line is None else f"{tests}:{line + 1}"
             return plain_text(told, 280).rstrip(": "), where
