@@ -1,5 +1,6 @@
 """A repository with a real clone, and ways to ask the server: PyGithub, or plain HTTP."""
 
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -81,19 +82,26 @@ class Asker:
         return Answered(got.status_code, got.json() if got.content else None, got.headers)
 
 
-@pytest.fixture
-def clone(tmp_path: Path) -> Clone:
-    bare, folder = tmp_path / "origin.git", tmp_path / "clone"
-    folder.mkdir()
-    work = Clone(folder)
-    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(bare)], check=True)
+@pytest.fixture(scope="session")
+def seed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bare repository with one commit and its clone, made once and copied for each test."""
+    folder = tmp_path_factory.mktemp("seed")
+    (folder / "clone").mkdir()
+    work = Clone(folder / "clone")
+    work.git("init", "-q", "--bare", "-b", "main", "../origin.git")
     work.git("init", "-q", "-b", "main")
-    work.git("remote", "add", "origin", str(bare))
-    (folder / "README.md").write_text("# Hello\n")
+    work.git("remote", "add", "origin", "../origin.git")
+    (work.folder / "README.md").write_text("# Hello\n")
     work.git("add", "-A")
     work.git("commit", "-qm", "first")
     work.git("push", "-q", "origin", "main")
-    return work
+    return folder
+
+
+@pytest.fixture
+def clone(seed: Path, tmp_path: Path) -> Clone:
+    shutil.copytree(seed, tmp_path, dirs_exist_ok=True)
+    return Clone(tmp_path / "clone")
 
 
 @pytest.fixture
