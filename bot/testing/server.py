@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Self
 
 from bot.testing.access import ACTIONS_SLUG
+from bot.testing.accounts import Account, App, Installation, Token
 from bot.testing.faults import Faults
 from bot.testing.git_store import GitStore
 from bot.testing.hosted import HostedRepository
@@ -28,7 +29,7 @@ from bot.testing.limits import Limits
 from bot.testing.listener import Listener
 from bot.testing.messages import Exchange
 from bot.testing.service import Service
-from bot.testing.state import Account, App, Installation, Repository, Settings, State, Token
+from bot.testing.state import Repository, Settings, State
 
 _ACTIONS_APP_ID = 15368
 _ACTIONS_BOT_ID = 41898282

@@ -3,8 +3,9 @@
 import base64
 import re
 
+from bot.testing.accounts import Account, App
 from bot.testing.messages import Json
-from bot.testing.state import Account, App, Repository, State
+from bot.testing.state import Repository, State
 
 _USER_LINKS = {
     "followers_url": "followers",

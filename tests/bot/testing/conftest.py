@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from bot.testing import GitHubServer, HostedRepository
-from bot.testing.state import App, Installation
+from bot.testing.accounts import App, Installation
 
 NAME = "owner/name"
 ALL = dict.fromkeys(
