@@ -124,7 +124,7 @@ def minimal_repository(state: State, repository: Repository) -> Json:
         "owner": user(state, repository.owner),
         "html_url": web(state, repository),
         "description": None,
-        "fork": False,
+        "fork": bool(repository.fork_of),
         "url": address,
         **{
             name: f"{address}{'' if path[:2] == '{/' else '/'}{path}"

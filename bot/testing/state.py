@@ -121,6 +121,7 @@ class Repository:
     default_branch: str
     private: bool
     created: str
+    fork_of: str = ""
     settings: Settings = field(default_factory=Settings)
     roles: dict[str, Role] = field(default_factory=dict)
     labels: dict[str, Label] = field(default_factory=dict)

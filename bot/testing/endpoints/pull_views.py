@@ -32,7 +32,11 @@ def refresh(state: State, repository: Repository, issue: Issue) -> Pull:
     if issue.state != "open":
         return pull
     tips, at = git.refs("refs/heads/"), state.time()
-    base, head = tips.get(f"refs/heads/{pull.base}"), tips.get(f"refs/heads/{pull.head}")
+    source = head_repository(state, repository, pull)
+    theirs = tips if source is repository else source.git.refs("refs/heads/")
+    base, head = tips.get(f"refs/heads/{pull.base}"), theirs.get(f"refs/heads/{pull.head}")
+    if head and source is not repository and git.kind(head) is None:
+        git.fetch(source.git, head)
     if base and base != pull.base_sha and git.contains(base, pull.head_sha):
         issue.state, issue.closed, issue.updated = "closed", at, at
         pull.merged, pull.merged_by, pull.merge_commit = at, repository.owner, base
@@ -49,6 +53,11 @@ def _pull(issue: Issue) -> Pull:
     if issue.pull is None:
         raise not_found()
     return issue.pull
+
+
+def head_repository(state: State, repository: Repository, pull: Pull) -> Repository:
+    """Where the head branch lies: here, or in a fork."""
+    return state.repositories.get(pull.head_repository, repository)
 
 
 def render_simple(state: State, repository: Repository, issue: Issue) -> Json:
@@ -97,7 +106,7 @@ def render_simple(state: State, repository: Repository, issue: Issue) -> Json:
         "assignees": [user(state, one) for one in issue.assignees],
         "requested_reviewers": [user(state, one) for one in pull.reviewers],
         "requested_teams": [],
-        "head": _end(state, repository, pull.head, pull.head_sha),
+        "head": _end(state, head_repository(state, repository, pull), pull.head, pull.head_sha),
         "base": _end(state, repository, pull.base, pull.base_sha),
         "_links": {name: {"href": link} for name, link in links.items()},
         "author_association": association(repository, issue.author),

@@ -5,7 +5,13 @@ from bot.testing.accounts import Account
 from bot.testing.call import Call, route
 from bot.testing.endpoints import commits, issues
 from bot.testing.endpoints.git_data import person
-from bot.testing.endpoints.pull_views import merge_of, refresh, render, render_simple
+from bot.testing.endpoints.pull_views import (
+    head_repository,
+    merge_of,
+    refresh,
+    render,
+    render_simple,
+)
 from bot.testing.messages import Answer, Refusal, invalid, not_found
 from bot.testing.shapes import user
 from bot.testing.state import Issue, Pull, Repository
@@ -34,8 +40,9 @@ def list_pulls(call: Call) -> Answer:
     found = []
     for issue in home.pulls():
         pull = refresh(call.state, home, issue)
+        source = head_repository(call.state, home, pull).owner.login
         # GitHub ignores a head without an owner.
-        fits = not colon or (owner.lower() == home.owner.login.lower() and branch == pull.head)
+        fits = not colon or (owner.lower() == source.lower() and branch == pull.head)
         if state in ("all", issue.state) and base in ("", pull.base) and fits:
             found.append(issue)
     by_update = query.get("sort") == "updated"
@@ -46,7 +53,7 @@ def list_pulls(call: Call) -> Answer:
     return call.page(found, lambda issue: render_simple(call.state, home, issue))
 
 
-@route("POST", f"{_HOME}/pulls", "pull_requests:write")
+@route("POST", f"{_HOME}/pulls", "pull_requests:write", readers=True)
 def create_pull(call: Call) -> Answer:
     """A new pull request; one at a time for a head and a base."""
     home = call.repository
@@ -56,11 +63,10 @@ def create_pull(call: Call) -> Answer:
         call.need("PullRequest", "title")
     head_name, base = call.need("PullRequest", "head"), call.need("PullRequest", "base")
     owner, _, head = head_name.rpartition(":")
-    if owner and owner.lower() != home.owner.login.lower():
-        raise invalid("PullRequest", "invalid", "head")
+    source = _source(call, owner)
     if call.body.get("draft") and not home.offers(home.settings.drafts_available):
         raise Refusal(422, "Draft pull requests are not supported in this repository.")
-    pull = _between(call, head, base)
+    pull = _between(call, source, head, base)
     body = issues.check_body("PullRequest", call.body.get("body"))
     at, title = call.state.time(), str(call.body.get("title", ""))
     number, new_id = home.next_number(), call.state.next_id()
@@ -71,23 +77,45 @@ def create_pull(call: Call) -> Answer:
     return Answer(201, render(call.state, home, issue))
 
 
-def _between(call: Call, head: str, base: str) -> Pull:
+def _source(call: Call, owner: str) -> Repository:
+    """The repository of a head: this one, or somebody's fork of it."""
+    home = call.repository
+    if owner.lower() in ("", home.owner.login.lower()):
+        if not allows(home, call.token, "pull_requests", "write"):
+            raise Refusal(403, "Must have push access to repository")
+        return home
+    for other in call.state.repositories.values():
+        forked = other.fork_of.lower() == home.full_name.lower()
+        if forked and other.owner.login.lower() == owner.lower():
+            return other
+    raise invalid("PullRequest", "invalid", "head")
+
+
+def _between(call: Call, source: Repository, head: str, base: str) -> Pull:
     """What a pull request from head to base is about, if there can be one."""
     home = call.repository
-    head_sha = home.git.ref(f"refs/heads/{head}")
+    head_sha = source.git.ref(f"refs/heads/{head}")
+    from_fork = source.full_name.lower() if source is not home else ""
+    if head_sha and from_fork:
+        home.git.fetch(source.git, head_sha)
     base_sha = home.git.ref(f"refs/heads/{base}")
     for name, sha in (("head", head_sha), ("base", base_sha)):
         if sha is None:
             raise invalid("PullRequest", "invalid", name)
     for issue in home.pulls():
         other = refresh(call.state, home, issue)
-        if issue.state == "open" and (other.head, other.base) == (head, base):
-            message = f"A pull request already exists for {home.owner.login}:{head}."
+        if issue.state == "open" and (
+            other.head,
+            other.base,
+            other.head_repository,
+        ) == (head, base, from_fork):
+            message = f"A pull request already exists for {source.owner.login}:{head}."
             raise invalid("PullRequest", "custom", message=message)
     if head_sha is None or base_sha is None or not home.git.log(head_sha, without=base_sha):
         message = f"No commits between {base} and {head}"
         raise invalid("PullRequest", "custom", message=message)
-    return Pull(head, base, head_sha, base_sha, bool(call.body.get("draft")))
+    draft = bool(call.body.get("draft"))
+    return Pull(head, base, head_sha, base_sha, draft, from_fork)
 
 
 @route("GET", _PULL, "pull_requests:read")
@@ -123,7 +151,7 @@ def _check_reopening(home: Repository, issue: Issue, pull: Pull) -> None:
     if pull.merged:
         message = "state cannot be changed. The pull request cannot be reopened."
         raise invalid("PullRequest", "invalid", "state", message)
-    if home.git.ref(f"refs/heads/{pull.head}") is None:
+    if not pull.head_repository and home.git.ref(f"refs/heads/{pull.head}") is None:
         message = f"state cannot be changed. The {pull.head} branch has been deleted."
         raise invalid("PullRequest", "invalid", "state", message)
     for other in home.pulls():
