@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import count
 from typing import Literal
 
 from bot.testing.accounts import Account, App, Installation, Token
@@ -175,11 +174,12 @@ class State:
     apps: dict[int, App] = field(default_factory=dict)
     installations: dict[int, Installation] = field(default_factory=dict)
     tokens: dict[str, Token] = field(default_factory=dict)
-    ids: "count[int]" = field(default_factory=lambda: count(1_000_001))
+    last_id: int = 1_000_000
 
     def next_id(self) -> int:
         """An id that nothing else has."""
-        return next(self.ids)
+        self.last_id += 1
+        return self.last_id
 
     def time(self) -> str:
         """Now, to the second, as GitHub writes it."""
