@@ -72,7 +72,7 @@ class Asker:
     session: requests.Session = field(default_factory=requests.Session)
 
     def __call__(
-        self, method: str, path: str, body: Any = None, timeout: float = 10, **headers: str
+        self, method: str, path: str, body: Any = None, timeout: float = 30, **headers: str
     ) -> Answered:
         head = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.token:
@@ -146,7 +146,7 @@ def gh(hub: GitHubServer, token: str) -> Iterator[github.Github]:
         base_url=hub.url,
         auth=github.Auth.Token(token),
         retry=0,
-        timeout=5,
+        timeout=30,
         seconds_between_requests=0,
         seconds_between_writes=0,
     )

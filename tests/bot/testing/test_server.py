@@ -50,16 +50,16 @@ def test_one_connection_is_kept_and_fast(repo: HostedRepository, ask: Any) -> No
 def test_a_closed_server_answers_no_more(github_description: Any) -> None:
     before = threading.active_count()
     with GitHubServer() as hub:
-        assert requests.get(f"{hub.url}/rate_limit", timeout=5).status_code == 200
+        assert requests.get(f"{hub.url}/rate_limit", timeout=30).status_code == 200
         hub.faults.add(kind="timeout_before")
         late = threading.Thread(target=_give_up, args=(hub.url,))
         late.start()
         while not hub.faults.waiting[0].hits:
             time.sleep(0.01)
-    late.join(5)
+    late.join(15)
     assert not late.is_alive()
     with pytest.raises(requests.ConnectionError):
-        requests.get(f"{hub.url}/rate_limit", timeout=5)
+        requests.get(f"{hub.url}/rate_limit", timeout=30)
     assert threading.active_count() <= before + 1
 
 
