@@ -289,11 +289,11 @@ def _attached(engine: Any, container: str) -> Iterator[socket.socket]:
     try:
         yield connection
     finally:
+        # The response first: it flushes a file that the others would have closed.
         response = getattr(wrapped, "_response", None)
-        wrapped.close()
-        connection.close()
-        if response is not None:
-            response.close()
+        for open_end in (response, wrapped, connection):
+            if open_end is not None:
+                open_end.close()
 
 
 def _state(engine: Any, container: str) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from pathlib import Path
 _APP = Path("/app")
 _USER = "runner:x:10001:10001:runner:/tmp:/nonexistent\n"
 _GROUP = "runner:x:10001:\n"
-# Where each job's mounts go; they must be there, because the root is read-only.
-_FOLDERS = ("/job", "/out", "/packages", "/shared", "/tmp")  # noqa: S108
+# Where each job's mounts go, and their modes: a tmpfs takes the mode of the folder below it.
+_FOLDERS = {"/job": 0o755, "/packages": 0o755, "/shared": 0o755, "/out": 0o1777, "/tmp": 0o1777}  # noqa: S108
 
 
 def main() -> None:
@@ -27,8 +27,9 @@ def main() -> None:
         compileall.compile_dir(sysconfig.get_path(scheme), quiet=2, workers=0)
     _add(Path("/etc/passwd"), _USER)
     _add(Path("/etc/group"), _GROUP)
-    for folder in _FOLDERS:
+    for folder, mode in _FOLDERS.items():
         Path(folder).mkdir(exist_ok=True)
+        Path(folder).chmod(mode)
 
 
 def _installed(requirements: Path) -> bool:
