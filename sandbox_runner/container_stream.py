@@ -8,8 +8,10 @@ unknown honesty: sizes, numbers and words are checked here, whatever the inside 
 import re
 import select
 import socket
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from sandbox_runner.capture import FLOOD_FACTOR, Captured
@@ -37,6 +39,16 @@ class Conversation:
     kill: Callable[[], None]
     poll_s: float = 0.25
     farewell_s: float = 1.0  # from the order to stop until the kill
+    death_s: float = 20.0  # from the kill to the end of the connection
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """How a container ended. Unanswered and not by us: somebody else has ended it."""
+
+    captured: Captured
+    collected: Collected
+    answered: bool
 
 
 @dataclass
@@ -112,17 +124,21 @@ class _MarkedStream:
         self.waiting = bytearray()
 
 
-def converse(talk: Conversation) -> tuple[Captured, Collected]:
+def converse(talk: Conversation) -> Conclusion:
     """Read until the container is dead, ending the job at the first broken limit.
 
     The end of a job is ordered from here, and if the container is not dead a second later it is
     killed from here: the inside has no say in either.
+
+    Raises:
+        TimeoutError: not even the engine could end it.
     """
     limit = talk.collect_limit + len(talk.collect) * (_HEADER_LENGTH + _REASON_LENGTH)
     stdout = _MarkedStream(talk.mark, _Stream(talk.output_limit), limit)
     stderr = _Stream(talk.output_limit)
     frames = _Demultiplexer(stdout, stderr)
     reason, kill_at, asked = "", float("inf"), time.monotonic()
+    killing: threading.Thread | None = None
     while True:
         if select.select([talk.connection], [], [], _patience(talk, reason, kill_at))[0]:
             data = _receive(talk.connection)
@@ -137,9 +153,15 @@ def converse(talk: Conversation) -> tuple[Captured, Collected]:
             if reason:
                 kill_at = now + (talk.farewell_s if talk.collect else 0.0)
                 _order_stop(talk)
-        if now >= min(kill_at, talk.deadline + talk.farewell_s):
-            talk.kill()
-            kill_at = now + talk.farewell_s
+        if killing is None and now >= min(kill_at, talk.deadline + talk.farewell_s):
+            # Beside the reading: an engine answers a kill only when all output has been taken.
+            killing = threading.Thread(target=talk.kill)
+            killing.start()
+            kill_at = now + talk.death_s
+        elif killing is not None and now >= kill_at:
+            raise TimeoutError("the container was killed and did not end")
+    if killing is not None:
+        killing.join()
     stdout.end()
     captured = Captured(
         stdout=bytes(stdout.stream.kept),
@@ -149,7 +171,8 @@ def converse(talk: Conversation) -> tuple[Captured, Collected]:
         out_of_memory=reason == "memory",
         flooded=reason == "flood",
     )
-    return captured, read_answer(stdout.answer, talk.collect, talk.collect_limit)
+    collected = read_answer(stdout.answer, talk.collect, talk.collect_limit)
+    return Conclusion(captured, collected, stdout.answer is not None)
 
 
 def read_answer(answer: bytes | bytearray | None, names: tuple[str, ...], limit: int) -> Collected:
@@ -196,10 +219,8 @@ def _broken(talk: Conversation, now: float, streams: tuple[_Stream, _Stream]) ->
 
 def _order_stop(talk: Conversation) -> None:
     if talk.collect:
-        try:
+        with suppress(OSError):
             talk.connection.send(b"!")
-        except OSError:
-            pass
 
 
 def _receive(connection: socket.socket) -> bytes:

@@ -1,4 +1,4 @@
-"""Turns a job into an outcome with a container of a Docker engine, made for it and removed after it.
+"""Turns a job into an outcome with a Docker container, made for it and removed after it.
 
 The engine must share this machine's files, as a local one does: code goes in by read-only mounts.
 """
@@ -14,11 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sandbox_runner.capture import Captured
 from sandbox_runner.container import describe_container
-from sandbox_runner.container_stream import Conversation, converse
+from sandbox_runner.container_stream import Conclusion, Conversation, converse
 from sandbox_runner.image import BUILD_COMMAND, find_image, read_recipe
-from sandbox_runner.outputs import Collected
 from sandbox_runner.port import Job, Outcome, SandboxUnavailable
 from sandbox_runner.staging import staged
 
@@ -164,7 +162,12 @@ def connected(
         raise SandboxUnavailable(
             f"The Docker engine at {place} refused: {_words(error)}.", _hint(error)
         ) from error
-    except (docker.errors.DockerException, requests.exceptions.RequestException) as error:
+    except (
+        docker.errors.DockerException,
+        requests.exceptions.RequestException,
+        ConnectionError,
+        TimeoutError,
+    ) as error:
         raise SandboxUnavailable(
             f"The Docker engine at {place} does not answer: {_words(error)}.", _ENGINE_HINT
         ) from error
@@ -241,6 +244,7 @@ def _remove(engine: Any, container: str) -> None:
 def _run(engine: Any, container: str, job: Job) -> Outcome:
     mark = secrets.token_hex(32).encode()
     with _attached(engine, container) as connection:
+        since = time.time()
         engine.start(container)
         started = time.monotonic()
         connection.sendall(mark + b"\n")
@@ -251,19 +255,26 @@ def _run(engine: Any, container: str, job: Job) -> Outcome:
             collect_limit=job.file_limit_mb * _MEBIBYTE,
             output_limit=job.output_limit,
             deadline=started + job.timeout_s,
-            out_of_memory=lambda: _state(engine, container)["OOMKilled"] is True,
+            out_of_memory=lambda: _memory_ran_out(engine, container, since),
             kill=lambda: _kill(engine, container),
         )
-        captured, collected = converse(talk)
+        try:
+            end = converse(talk)
+        except TimeoutError as error:
+            raise SandboxUnavailable(f"The Docker engine failed: {error}.", _ENGINE_HINT) from error
         _kill(engine, container)
     code = int(engine.wait(container, timeout=_DEATH_S)["StatusCode"])
-    out_of_memory = captured.out_of_memory or _state(engine, container)["OOMKilled"] is True
-    return _outcome(captured, collected, code, out_of_memory, time.monotonic() - started)
+    memory = end.captured.out_of_memory or _state(engine, container)["OOMKilled"] is True
+    if not (end.answered or end.captured.killed or memory):
+        raise SandboxUnavailable(
+            "The job's container was ended from outside, or the engine was stopped.",
+            "Run it again; if nobody stopped it, the engine's log says what did.",
+        )
+    return _outcome(end, code, memory, time.monotonic() - started)
 
 
-def _outcome(
-    captured: Captured, collected: Collected, code: int, out_of_memory: bool, seconds: float
-) -> Outcome:
+def _outcome(end: Conclusion, code: int, out_of_memory: bool, seconds: float) -> Outcome:
+    captured = end.captured
     return Outcome(
         exit_code=None if captured.killed or out_of_memory else code,
         timed_out=captured.timed_out,
@@ -271,8 +282,8 @@ def _outcome(
         stdout=captured.stdout,
         stderr=captured.stderr,
         truncated=captured.truncated,
-        outputs=collected.taken,
-        refused=collected.refused,
+        outputs=end.collected.taken,
+        refused=end.collected.refused,
         seconds=seconds,
     )
 
@@ -301,9 +312,22 @@ def _state(engine: Any, container: str) -> dict[str, Any]:
     return state
 
 
+def _memory_ran_out(engine: Any, container: str, since: float) -> bool:
+    """Whether the kernel has killed one of its processes; its state tells only at its own end."""
+    events = engine.events(
+        since=f"{since:.6f}",
+        until=f"{time.time():.6f}",
+        filters={"container": container, "event": "oom"},
+        decode=True,
+    )
+    return any(True for _ in events)
+
+
 def _kill(engine: Any, container: str) -> None:
     """SIGKILL for process 1, and with it for every other; a dead container is dead already."""
     import docker
+    import requests
 
-    with suppress(docker.errors.APIError):
+    # An engine that is gone shows in the next request, which is not a kill.
+    with suppress(docker.errors.DockerException, requests.exceptions.RequestException):
         engine.kill(container, "SIGKILL")

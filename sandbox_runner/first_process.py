@@ -1,12 +1,12 @@
 """Turns a container's first process into the keeper of one job: starts it, ends it, brings it out.
 
 It runs inside the container, as the same user as the job. Nothing rests on its honesty: all it can
-forge are the job's own outputs, which the job may forge anyway. It is there because /out is a tmpfs
-that dies with the container: the job must be dead and the container alive when /out is read. The
-kernel lets nobody inside kill process 1, and it is not dumpable, so the job cannot reach its memory.
+forge are the job's own outputs, which the job may forge anyway. It is there because /out is a
+tmpfs that dies with the container: the job must be dead and the container alive when /out is read.
+Nobody inside can kill process 1, and it is not dumpable, so the job cannot reach its memory.
 
-Its input is one line, a mark that the job never sees; the next byte, or the end of the input, which
-is also what the owner's death looks like, ends the job. Its answer comes after the mark, when
+Its input is one line, a mark that the job never sees; the next byte, or the end of the input (which
+is also what the owner's death looks like), ends the job. Its answer comes after the mark, when
 nothing but itself is alive: for each output `number taken|refused length`, a newline, the bytes.
 
 Every job waits for it, so it imports as little as it can.
@@ -85,7 +85,7 @@ def _wait(child: int) -> int:
 def _end_all() -> None:
     """Kill everything but ourselves; a fork that the first blow misses gets the next one."""
     while True:
-        try:
+        try:  # noqa: SIM105 - contextlib would be one more import
             os.kill(-1, _SIGKILL)
         except ProcessLookupError:
             pass

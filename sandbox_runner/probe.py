@@ -1,7 +1,7 @@
 """Turns a sandbox into the list of its leaks, by trying to break out of it from inside.
 
-Versions and settings say what should hold; this says what does. `find_leaks` and `try_isolation` run
-outside and know what to look for, `main` runs inside and reports what it could reach.
+Versions and settings say what should hold; this says what does. `find_leaks` and `try_isolation`
+run outside and know what to look for, `main` runs inside and reports what it could reach.
 """
 
 import ctypes
