@@ -220,6 +220,8 @@ def ema(x: Numbers, n: int) -> Numbers:
 
 def ma_type(name: str) -> Any:
     """TA-Lib's number of a kind of moving average: SMA, EMA, WMA, ..."""
+    if name.startswith("_"):
+        raise ValueError(f"{name!r} is no moving average")
     return getattr(talib_ma_types, name)
 
 

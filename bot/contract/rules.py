@@ -446,7 +446,7 @@ class _Reader:
                     part.offset,
                     f"`{label}` of {function.signature} must be a positive whole number",
                     shown,
-                    "a whole number from 1 up, written out, or a parameter that only takes such numbers",
+                    "a whole number from 1 up, or a parameter that only takes such numbers",
                 )
             )
 
