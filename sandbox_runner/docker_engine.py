@@ -147,6 +147,7 @@ def connected(
             "pip install 'stratwright[docker]'",
         ) from error
     place = host or engine_host()
+    _knock(place)
     try:
         client = docker.APIClient(base_url=place, version=api_version, timeout=timeout_s)
         try:
@@ -171,6 +172,21 @@ def connected(
         raise SandboxUnavailable(
             f"The Docker engine at {place} does not answer: {_words(error)}.", _ENGINE_HINT
         ) from error
+
+
+def _knock(place: str) -> None:
+    """A local engine that is not there is told at once, in the system's words."""
+    if not place.startswith("unix://"):
+        return
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(_ANSWER_S)
+        try:
+            connection.connect(place.removeprefix("unix://"))
+        except OSError as error:
+            raise SandboxUnavailable(
+                f"The Docker engine at {place} does not answer: {error.strerror or error}.",
+                _ENGINE_HINT,
+            ) from error
 
 
 def _words(error: Exception) -> str:

@@ -14,6 +14,7 @@ Every job waits for it, so it imports as little as it can.
 
 from __future__ import annotations
 
+import _signal
 import ctypes
 import marshal
 import os
@@ -33,6 +34,8 @@ _STOPPED = 137
 def main() -> NoReturn:
     """Keep one job."""
     plan = marshal.loads(bytes.fromhex(sys.argv[1]))  # noqa: S302 - from the trusted side
+    # Process 1 is deaf to every signal that it does not ask for, and Python asks for this one.
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
     ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)
     mark = _read_line()
     child = os.fork()

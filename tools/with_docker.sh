@@ -34,9 +34,11 @@ if [[ "$(id -u)" -ne 0 ]] || ! command -v dockerd >/dev/null; then
   STRATWRIGHT_TEST_ENGINE="$there" exec "$@"
 fi
 
-place="$(mktemp -d "${TMPDIR:-/tmp}/stratwright-engine-XXXXXX")"
+# Sockets have short names by law of the kernel; images go where there is room.
+place="$(mktemp -d /tmp/stratwright-engine-XXXXXX)"
+data="$(mktemp -d "${TMPDIR:-/tmp}/stratwright-images-XXXXXX")"
 socket="unix://$place/engine.sock"
-dockerd --host "$socket" --data-root "$place/data" --exec-root "$place/exec" \
+dockerd --host "$socket" --data-root "$data" --exec-root "$place/exec" \
   --pidfile "$place/engine.pid" --bridge none --iptables=false --ip6tables=false \
   --ip-forward=false --ip-masq=false --log-level warn >"$place/engine.log" 2>&1 &
 engine=$!
@@ -46,7 +48,7 @@ stop() {
   for _ in $(seq 100); do kill -0 "$engine" 2>/dev/null || break; sleep 0.1; done
   kill -KILL "$engine" 2>/dev/null || true
   wait "$engine" 2>/dev/null || true
-  rm -rf --one-file-system "$place" 2>/dev/null || true
+  rm -rf --one-file-system "$place" "$data" 2>/dev/null || true
 }
 trap stop EXIT
 
