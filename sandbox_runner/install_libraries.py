@@ -29,6 +29,7 @@ def main() -> None:
     # Without bytecode the first `import pandas` of every container would cost 4 s.
     for scheme in ("stdlib", "purelib", "platlib"):
         compileall.compile_dir(sysconfig.get_path(scheme), quiet=2, workers=0)
+    _try_libraries()
     _read_types()
     _add(Path("/etc/passwd"), _USER)
     _add(Path("/etc/group"), _GROUP)
@@ -55,6 +56,12 @@ def _install(requirements: Path) -> None:
     if any(_APP.glob("*.whl")):
         command += ["--no-index", "--find-links", str(_APP)]
     subprocess.run(command, check=True)  # noqa: S603 - our own arguments
+
+
+def _try_libraries() -> None:
+    """A base without a shared library that one of them loads is found now, not by a job."""
+    code = "; ".join(f"import {name}" for name in _TYPED)
+    subprocess.run([sys.executable, "-I", "-c", code], check=True)  # noqa: S603
 
 
 def _read_types() -> None:
