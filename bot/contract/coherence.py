@@ -209,7 +209,7 @@ def _defaults(raw: Mapping[str, object]) -> Iterator[Finding]:
         if any(isinstance(v, bool) or not isinstance(v, int | float) for v in (default, *ends)):
             continue
         low, high = ends
-        if low < high and not low <= default <= high:  # type: ignore[operator]
+        if low < high and not low <= default <= high:
             where: Where = ("parameters", name, "default")
             message = "the default is outside its range"
             yield Finding(where, message, quoted(default), f"{low} to {high}")
