@@ -10,7 +10,20 @@ from sandbox_runner.port import Outcome
 from sandbox_runner.request import DECISIONS_FILE, Run
 
 ORDER_KEYS = frozenset(
-    "action symbol volume type sl tp comment stop target trail roi size".split()
+    (
+        "action",
+        "symbol",
+        "volume",
+        "type",
+        "sl",
+        "tp",
+        "comment",
+        "stop",
+        "target",
+        "trail",
+        "roi",
+        "size",
+    )
 )
 _MOST_DEPTH = 6
 
@@ -55,7 +68,9 @@ class Answer:
     leave_short: bool
 
 
-def read_answers(outcome: Outcome, runs: Sequence[Run], lengths: Mapping[str, int]) -> list[Answers]:
+def read_answers(
+    outcome: Outcome, runs: Sequence[Run], lengths: Mapping[str, int]
+) -> list[Answers]:
     """Read the answers of all runs of a job.
 
     Args:
@@ -78,9 +93,7 @@ def read_answers(outcome: Outcome, runs: Sequence[Run], lengths: Mapping[str, in
     found = document.get("runs") if isinstance(document, dict) else None
     if not isinstance(found, list) or len(found) != len(runs):
         raise NoAnswer("the decisions do not answer what was asked")
-    return [
-        _read_run(raw, run, lengths[run.candles]) for raw, run in zip(found, runs, strict=True)
-    ]
+    return [_read_run(raw, run, lengths[run.candles]) for raw, run in zip(found, runs, strict=True)]
 
 
 def raise_for(outcome: Outcome) -> None:
@@ -111,7 +124,9 @@ def _read_run(raw: object, run: Run, length: int) -> Answers:
     for one in passes:
         if not isinstance(one, list) or len(one) != len(asked):
             raise NoAnswer(f"answers for {len(asked)} bars were asked for, others came")
-        read.append(tuple(_read_answer(answer, bar) for answer, bar in zip(one, asked, strict=True)))
+        read.append(
+            tuple(_read_answer(answer, bar) for answer, bar in zip(one, asked, strict=True))
+        )
     return Answers(asked, tuple(read))
 
 
@@ -206,7 +221,8 @@ def _difference(found: object, expected: object, path: str = "") -> str:
                 return deeper
         return ""
     numbers = [
-        isinstance(value, int | float) and not isinstance(value, bool) for value in (found, expected)
+        isinstance(value, int | float) and not isinstance(value, bool)
+        for value in (found, expected)
     ]
     if all(numbers):
         same = math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-12)  # type: ignore[arg-type]

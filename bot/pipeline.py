@@ -1,4 +1,4 @@
-"""The line: a contract becomes a plan, a candidate, verdicts, evidence, a branch, a pull request."""
+"""The line: a contract becomes a plan, a candidate, verdicts, evidence and a pull request."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -236,7 +236,7 @@ def finished(
     """What stands in Git and on the forge now."""
     note = done.note
     if pull is not None and pull.state is PullState.CLOSED:
-        note = f"pull request #{pull.number} was closed unmerged and stays closed; --regenerate reopens"
+        note = f"pull request #{pull.number} was closed and stays so; --regenerate reopens it"
     elif done.state is State.MERGED:
         note = "the base branch has it already"
     return Result(

@@ -132,7 +132,9 @@ class _Checks:
         match = _EVIDENCE.search(self.repository.message_of(self.commit))
         digest = sha256(self.read(f"{folder}/{PROVENANCE}"))
         holds = match is not None and match.groups() == (folder, digest)
-        return Finding("seal", holds, "" if holds else "the statement is not the one that was sealed")
+        return Finding(
+            "seal", holds, "" if holds else "the statement is not the one that was sealed"
+        )
 
     def subjects(self, statement: Mapping[str, Any], folder: str) -> Iterator[Finding]:
         """Every file that the statement lists has its digest, and no file is unlisted."""

@@ -34,7 +34,9 @@ def write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
         raise WorldError(message, "Check the disk and the permissions of the folder.") from None
 
 
-def _stage(stack: contextlib.ExitStack, root: int, path: str, text: str | bytes) -> tuple[int, str, str]:
+def _stage(
+    stack: contextlib.ExitStack, root: int, path: str, text: str | bytes
+) -> tuple[int, str, str]:
     """Write a text beside its final place; the draft goes away if it never gets there."""
     *folders, name = PurePosixPath(path).parts
     if path.startswith("/") or ".." in (*folders, name):

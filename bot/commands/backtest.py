@@ -1,16 +1,27 @@
-"""`stratwright backtest`: a contract's rules on candles, to trades, equity and a summary."""
+"""`stratwright backtest`: a contract's rules, or a strategy file, on candles."""
 
 import argparse
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-HELP = "backtest a contract on candles"
+from bot.errors import InputError
+
+if TYPE_CHECKING:
+    from bot.judge import Judgement
+
+HELP = "backtest a contract or a strategy file on candles"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
-    parser.add_argument("contract", type=Path, metavar="CONTRACT", help="a .yaml or .json file")
+    parser.add_argument(
+        "subject",
+        type=Path,
+        metavar="CONTRACT|FILE",
+        help="a contract (.yaml, .json), or a strategy (.py), which runs in the sandbox",
+    )
     parser.add_argument(
         "--data",
         type=Path,
@@ -20,22 +31,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, default=Path("results"), metavar="DIR", help="default: results"
     )
+    parser.add_argument("--sandbox", default="auto", help="where a .py file runs; default: auto")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
     """Backtest and write the files."""
     from adapters.strategy_cli import short_report
-    from bot.contract.load import load_contract
-    from bot.contract.program import compile_contract
-    from bot.judge import decide, judge
-    from bot.market_data import read_market_data
-    from bot.places import repository_root
 
-    contract = load_contract(args.contract).strategy
-    program = compile_contract(contract)
-    data = read_market_data(contract, repository_root(args.contract), args.data)
-    judgement = judge(contract, program, data, decide(contract, program, data))
+    is_code = args.subject.suffix == ".py"
+    judgement = _of_file(args) if is_code else _of_contract(args)
     files = judgement.broker.save_report(str(args.out))
     if args.json:
         answer = {"summary": judgement.summary, "files": files}
@@ -43,3 +48,27 @@ def run(args: argparse.Namespace) -> int:
     else:
         sys.stdout.write(short_report(judgement.summary, files))
     return 0
+
+
+def _of_contract(args: argparse.Namespace) -> "Judgement":
+    """Judge the rules themselves; no generated code is needed."""
+    from bot.contract.load import load_contract
+    from bot.contract.program import compile_contract
+    from bot.judge import decide, judge
+    from bot.market_data import read_market_data
+    from bot.places import repository_root
+
+    contract = load_contract(args.subject).strategy
+    program = compile_contract(contract)
+    data = read_market_data(contract, repository_root(args.subject), args.data)
+    return judge(contract, program, data, decide(contract, program, data))
+
+
+def _of_file(args: argparse.Namespace) -> "Judgement":
+    """Ask a strategy file for its decisions, in the sandbox."""
+    from bot.strategy_file import backtest_file
+    from bot.workshop import opened_sandbox
+
+    if args.data is None:
+        raise InputError("a strategy file needs --data FILE")
+    return backtest_file(args.subject, str(args.data), opened_sandbox(args.sandbox))

@@ -34,6 +34,10 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(f"  {finding.name:<{width}}  {mark:<7}  {finding.detail}\n")
         if finding.hint and not finding.well:
             sys.stdout.write(f"  {'':<{width}}           {finding.hint}\n")
-    end = "stratwright run CONTRACT will work here" if well else "stratwright run cannot work here yet"
+    end = (
+        "stratwright run CONTRACT will work here"
+        if well
+        else "stratwright run cannot work here yet"
+    )
     sys.stdout.write(f"{end}\n")
     return 0 if well else 4

@@ -127,9 +127,7 @@ def judge_determinism(trial: Trial, strategy: str) -> Verdict:
     return Verdict(name, True, f"{bars} bars, 3 times the same")
 
 
-def judge_lookahead(
-    trial: Trial, contract: Contract, program: Program, strategy: str
-) -> Verdict:
+def judge_lookahead(trial: Trial, contract: Contract, program: Program, strategy: str) -> Verdict:
     """Cut-off histories give the same answers as the whole one; other prices, other answers."""
     name = "lookahead"
     step = "use only this bar and earlier ones; the answer must come from prices, not from dates"
@@ -170,9 +168,7 @@ def _on_other_prices(
     return same_decisions(answers.record(), expected)
 
 
-def _first_difference(
-    left: tuple[Answer, ...], right: tuple[Answer, ...]
-) -> int | None:
+def _first_difference(left: tuple[Answer, ...], right: tuple[Answer, ...]) -> int | None:
     pairs = enumerate(zip(left, right, strict=True))
     return next((place for place, (mine, theirs) in pairs if mine != theirs), None)
 
@@ -181,9 +177,7 @@ def _at(strategy: str, error: NoAnswer) -> str:
     return strategy if error.line is None else f"{strategy}:{error.line}"
 
 
-def disagreement(
-    decisions: Mapping[str, Any], expected: Mapping[str, Any]
-) -> str:
+def disagreement(decisions: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
     """Where the strategy's decisions leave the contract's own; empty if nowhere."""
     for symbol, wanted in expected.items():
         difference = same_decisions(decisions[symbol], wanted)

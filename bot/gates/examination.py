@@ -100,7 +100,9 @@ def _judge_trial(
     strategy = f"Backtest/codes/{contract.file_stem}.py"
     tests = f"tests/test_{contract.file_stem}.py"
     judgement, difference = _replay(contract, program, data, trial)
-    tools = [judge_tool(tool, trial.tools[tool], case.files) for tool in ("flake8", "mypy", "bandit")]
+    tools = [
+        judge_tool(tool, trial.tools[tool], case.files) for tool in ("flake8", "mypy", "bandit")
+    ]
     tested, report = judge_tests(trial.tests, tests, case.files[tests], difference)
     results: dict[str, bytes] = {} if report is None else {"test_report.json": report_file(report)}
     if judgement is not None:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 from collections.abc import Mapping
 from datetime import datetime
@@ -51,7 +52,7 @@ def _check(files: Mapping[str, bytes]) -> None:
         raise ValueError("trades.csv is empty though there were trades")
     equity = _rows(files["equity_curve.csv"], EQUITY_COLUMNS, "equity_curve.csv")
     times = [datetime.fromisoformat(row[0]) for row in equity]
-    if any(later <= earlier for earlier, later in zip(times, times[1:], strict=False)):
+    if any(later <= earlier for earlier, later in itertools.pairwise(times)):
         raise ValueError("equity_curve.csv: timestamps do not rise")
     problems = find_problems(read_report(files["test_report.json"]))
     if problems:

@@ -70,7 +70,7 @@ def _argument(step: TalibStep, key: str, value: int | float | Parameter) -> str:
         return value.name
     declared = step.function.argument(key)
     if declared is not None and declared.kind == "matype":
-        names = {number: name for name, number in catalog.MA_TYPES.items()}
+        names = {number: name for name, number in catalog.ma_types().items()}
         return names.get(int(value), str(value))
     return f"{value:g}" if isinstance(value, float) else str(value)
 

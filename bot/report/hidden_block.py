@@ -13,12 +13,12 @@ from bot.report.story import Story
 
 MARK = "<!-- stratwright:evidence"
 VERSION = 1
-MOST_CHARACTERS = 8_000
-LONGEST_VALUE = 300
+MOST_CHARACTERS = 30_000
+LONGEST_VALUE = 255
 _TEXTS = ("branch", "tag", "contract", "data_digest")
 _TRAILERS = ("Correlation-Id", "Prompt-Hash", "Contract-Digest", "Coder", "Model")
 _BLOCK = re.compile(rf"^{re.escape(MARK)}\n(\{{[^\n<>]*\}})\n-->$", re.MULTILINE)
-_ESCAPED = re.compile(r"[<>&@#$`|]|--")
+_ESCAPED = re.compile(r"[<>&@#$`|\[\]]|--")
 
 
 def hidden_block(story: Story) -> str:

@@ -8,6 +8,7 @@ import html
 import re
 import string
 import unicodedata
+from collections.abc import Callable
 
 from bot.contract.characters import hidden_kind
 
@@ -16,17 +17,24 @@ from bot.contract.characters import hidden_kind
 BREAK = "&#8203;"
 _BREAK_MARK = "\ue000"  # private use; `visible` leaves none of these
 _MOST_MARKS = 4  # combining marks on one letter; more of them paint over the lines around
-_COMMIT = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{7,}(?![0-9A-Za-z])")
+_UNUSUAL = re.compile(r"[^\t\n\x20-\x7e]+")
+_COMMIT = re.compile(r"(?<![0-9A-Za-z])(?=[0-9]*[a-fA-F])[0-9a-fA-F]{7,}(?![0-9A-Za-z])")
 _PLAIN = frozenset(string.ascii_letters + string.digits + " ,;!?'\"%(")
-_AFTER_A_WORD = frozenset(".-_/):")
-_CODE = re.compile(r"(?!.*(?:--|<!|//))[A-Za-z0-9_ .,+*/()<>=!\[\]:%-]+")
+# Ordinary code; a bracket only as an index, so that it is no `[skip ci]`.
+_CODE = re.compile(r"(?!.*(?:--|<!|//|(?<![\w)\]])\[))[A-Za-z0-9_ .,+*/()<>=!\[\]:%-]+")
+_MOST_GROWTH = 2  # references are longer than what they stand for; ordinary text hardly has any
 
 
 def visible(text: str) -> str:
     """Show hidden characters as `⟨U+202E⟩`; line breaks and tabs stay."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _UNUSUAL.sub(_shown, lines)
+
+
+def _shown(found: re.Match[str]) -> str:
     shown = []
     marks = 0
-    for char in text.replace("\r\n", "\n").replace("\r", "\n"):
+    for char in found.group():
         marks = marks + 1 if unicodedata.combining(char) else 0
         if hidden_kind(char) or _selects_variation(char):
             shown.append(f"⟨U+{ord(char):04X}⟩")
@@ -60,8 +68,20 @@ def markdown_text(text: str, limit: int = 600) -> str:
     """Text for one line or table cell of GitHub's Markdown: no markup, mention, link or command."""
     line = one_line(text, limit)
     line = _COMMIT.sub(lambda found: _BREAK_MARK.join(_sixes(found.group())), line)
-    written = [_markdown_char(line, index) for index in range(len(line))]
-    return "".join(written)
+    return _written(line, limit, _markdown_char)
+
+
+def _written(line: str, limit: int, write: Callable[[str, int], str]) -> str:
+    """Write character by character; what grows far beyond its limit is cut off."""
+    parts: list[str] = []
+    room = limit * _MOST_GROWTH
+    for index in range(len(line)):
+        part = write(line, index)
+        room -= len(part)
+        if room < 0:
+            return "".join(parts) + "…"
+        parts.append(part)
+    return "".join(parts)
 
 
 def _sixes(text: str) -> list[str]:
@@ -76,18 +96,29 @@ def _markdown_char(line: str, index: int) -> str:
     if char in _PLAIN or not char.isascii():
         return char
     before, after = line[index - 1 : index], line[index + 1 : index + 2]
-    begins_a_list = line[:index].isdigit()
-    plain = char in _AFTER_A_WORD and before.isalnum() and not begins_a_list
+    if _joins_a_reference(char, before, after):
+        return f"&#{ord(char)};{BREAK}"
+    return char if _is_harmless(char, before, after, line[:index]) else f"&#{ord(char)};"
+
+
+def _is_harmless(char: str, before: str, after: str, so_far: str) -> bool:
+    """Tell ordinary punctuation from what Markdown, or a program that reads it, could act on."""
+    if char == "-":
+        return before.isalnum() or after.isdigit()
     if char in "_/":
-        plain = plain and after.isalnum()
-    written = char if plain else f"&#{ord(char)};"
-    parts_a_reference = (
+        return before.isalnum() and after.isalnum()
+    begins_a_list = so_far.isdigit() and not after.isalnum()
+    return char in ".):" and before.isalnum() and not begins_a_list
+
+
+def _joins_a_reference(char: str, before: str, after: str) -> bool:
+    """Tell the joint of a mention, an issue number, an address, an emoji or a ticket."""
+    between_digits = before.isdigit() and after.isdigit()
+    return (
         char in "@#"
-        or (char == ":" and after.strip() != "")
-        or (char == "." and after.isalpha())
-        or (char == "-" and after.isdigit())
+        or (char in ":." and after.strip() != "" and not between_digits)
+        or (char == "-" and before.isalpha() and after.isdigit())
     )
-    return written + BREAK if parts_a_reference else written
 
 
 def markdown_code(text: str, limit: int = 600) -> str:
@@ -97,5 +128,13 @@ def markdown_code(text: str, limit: int = 600) -> str:
         return ""
     if _CODE.fullmatch(line):
         return f"`{line}`"
-    written = (c if c.isalnum() or c == " " or not c.isascii() else f"&#{ord(c)};" for c in line)
-    return f"<code>{''.join(written)}</code>"
+    return f"<code>{_written(line, limit, _code_char)}</code>"
+
+
+def _code_char(line: str, index: int) -> str:
+    """References in code too: a parser that links addresses does not know this element."""
+    char = line[index]
+    if char.isalnum() or char == " " or not char.isascii():
+        return char
+    joins = _joins_a_reference(char, line[index - 1 : index], line[index + 1 : index + 2])
+    return f"&#{ord(char)};{BREAK if joins else ''}"

@@ -77,8 +77,8 @@ def _head(story: Story) -> str:
     description = contract.description.strip()
     lines = [
         "<header>",
-        f"<h1>{_said(contract.name)}</h1>",
-        f'<p class="muted">{_said(market_line(story))}</p>',
+        f"<h1>{_said(one_line(contract.name, 120))}</h1>",
+        f'<p class="muted">{_said(one_line(market_line(story), 300))}</p>',
         f"<p>{_said(description)}</p>" if description else "",
         f'<div class="verdict {kind}"><strong>{html_text(verdict_title(story))}</strong>',
         f"{html_text(result_line(story))}</div>",
@@ -152,7 +152,9 @@ def _asked(story: Story) -> str:
 
 def _gates(story: Story) -> str:
     if not story.verdicts:
-        return "<section>\n<h2>Gates</h2>\n<p>No gate has run, so nothing is proven.</p>\n</section>"
+        return (
+            "<section>\n<h2>Gates</h2>\n<p>No gate has run, so nothing is proven.</p>\n</section>"
+        )
     rows = [_gate_row(verdict) for verdict in story.verdicts]
     return _lines(
         [
@@ -180,7 +182,10 @@ def _gate_row(verdict: Judged) -> str:
 
 def _changes(story: Story) -> str:
     change = story.behaviour_change
-    lines = ["<section>\n<h2>What changed in behaviour</h2>", f"<p>{_said(change_words(story))}</p>"]
+    lines = [
+        "<section>\n<h2>What changed in behaviour</h2>",
+        f"<p>{_said(change_words(story))}</p>",
+    ]
     if change is not None and not change.is_none:
         marked = [
             *(("removed", trade) for trade in change.removed),

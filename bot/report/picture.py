@@ -1,5 +1,6 @@
 """An equity curve to a picture of equity and drawdown, readable on light and on dark ground."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -139,7 +140,9 @@ def _value_axis(panel: _Panel, most: int, *, percents: bool) -> list[str]:
     digits = _digits(marks)
     for value in marks:
         y = _short(panel.y(value))
-        label = f"{decimal(value * 100, max(0, digits - 2))}%" if percents else _money(value, digits)
+        label = (
+            f"{decimal(value * 100, max(0, digits - 2))}%" if percents else _money(value, digits)
+        )
         parts.append(f'<path class="sw-g" d="M{LEFT} {y}H{RIGHT}"/>')
         parts.append(
             f'<text class="sw-m" x="{LEFT - 8}" y="{_short(panel.y(value) + 4)}" '
@@ -187,16 +190,25 @@ def _line(panel: _Panel, points: Sequence[Point], style: str, *, area: bool = Fa
         return f'<circle class="sw-p" cx="{x}" cy="{y}" r="3"/>'
     path = _path(panel, points)
     if area:
-        zero, last = _short(panel.y(0.0)), _short(panel.x(points[-1][0]))
-        path = f"M{_short(panel.x(points[0][0]))} {zero}L{path[1:]}L{last} {zero}"
-    return f'<path {style} stroke-linejoin="round" d="{path}"/>'
+        zero = _short(panel.y(0.0))
+        path = f"M{LEFT - 9} {zero}V{_short(panel.y(points[0][1]))}L{path[1:]}h9V{zero}"
+    line = f'<path {style} stroke-linejoin="round" d="{path}"/>'
+    return _window(panel, line) if area else line
+
+
+def _window(panel: _Panel, drawn: str) -> str:
+    """Cut off the ends of an area, which would look like a fall and a recovery."""
+    box = f"{LEFT} {panel.top - 1:g} {RIGHT - LEFT} {panel.bottom - panel.top + 2:g}"
+    x, y, width, height = box.split()
+    place = f'x="{x}" y="{y}" width="{width}" height="{height}" viewBox="{box}"'
+    return f"<svg {place}>{drawn}</svg>"
 
 
 def _path(panel: _Panel, points: Sequence[Point]) -> str:
     """Steps between points in tenths of a pixel, so that no error adds up and no byte is spent."""
     spots = [(round(panel.x(time) * 10), round(panel.y(value) * 10)) for time, value in points]
     path = [f"M{_tenths(spots[0][0])} {_tenths(spots[0][1])}"]
-    for (x, y), (next_x, next_y) in zip(spots, spots[1:], strict=False):
+    for (x, y), (next_x, next_y) in itertools.pairwise(spots):
         step = _tenths(next_y - y)
         path.append(f"l{_tenths(next_x - x)}{'' if step.startswith('-') else ' '}{step}")
     return "".join(path)

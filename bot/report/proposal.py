@@ -30,6 +30,7 @@ from bot.report.wording import (
 
 MOST_CHARACTERS = 60_000
 MOST_ROWS = 40
+LONGEST_ADDRESS = 2_000
 MOST_CHANGES = 20
 _COMMAND = re.compile(r"[A-Za-z0-9_ ./-]+")
 _TRADE_HEADS = ("", "Symbol", "Side", "Volume", "Entry", "Price", "Exit", "Price", "Profit", "By")
@@ -43,33 +44,32 @@ def pull_request_body(story: Story, image_url: str | None = None) -> str:
         image_url: where the pull request finds the equity picture: an http(s) address or a path.
 
     Raises:
-        ValueError: the address has another scheme.
+        ValueError: the address has another scheme, or is endless.
     """
-    first = [_verdict(story)]
-    # What is left out first when there is too much comes last in the second column.
+    # The number says what is left out first if there is too much: the highest.
     sections = [
+        (_verdict(story), 0),
+        (_picture(image_url), 0),
         (_result(story), 0),
-        (_picture(story, image_url), 0),
         (_rules(story), 2),
         (_risk(story), 3),
         (_gates(story), 1),
         (_changes(story), 4),
         (_provenance(story), 1),
+        (_reproduce(story), 0),
+        (hidden_block(story), 0),
     ]
-    last = [_reproduce(story), hidden_block(story)]
-    for least_important in (4, 3, 2, 1, 0):
-        body = "\n\n".join([*first, *(text for text, _ in sections if text), *last]) + "\n"
+    for kept in (4, 3, 2, 1, 0):
+        texts = [text if rank <= kept else _too_long(text) for text, rank in sections if text]
+        body = "\n\n".join(texts) + "\n"
         if len(body) < MOST_CHARACTERS:
             break
-        sections = [
-            (_too_long(text) if rank >= least_important else text, rank) for text, rank in sections
-        ]
     return body
 
 
 def _too_long(section: str) -> str:
     title = section.split("\n", 1)[0]
-    return f"{title}\n\nToo long for a pull request; report.html has it." if section else ""
+    return f"{title}\n\nToo long for a pull request; report.html has it."
 
 
 def _verdict(story: Story) -> str:
@@ -82,14 +82,17 @@ def _verdict(story: Story) -> str:
     description = markdown_text(story.contract.description, 800)
     if description:
         lines.append(f"> {description}")
-    lines += [_refused(verdict) for verdict in story.failed[:5]]
+    if story.failed:
+        lines.append("\n".join(_refused(verdict) for verdict in story.failed[:5]))
     return "\n\n".join(lines)
 
 
 def _refused(verdict: Judged) -> str:
     where = f" ({markdown_code(verdict.where, 200)})" if verdict.where else ""
     step = f" Next: {markdown_text(verdict.next_step)}" if verdict.next_step else ""
-    return f"- **{markdown_text(verdict.name, 40)}**{where}: {markdown_text(refusal(verdict))}{step}"
+    return (
+        f"- **{markdown_text(verdict.name, 40)}**{where}: {markdown_text(refusal(verdict))}{step}"
+    )
 
 
 def _result(story: Story) -> str:
@@ -101,10 +104,11 @@ def _result(story: Story) -> str:
     return _section("Result", [table, *words])
 
 
-def _picture(story: Story, image_url: str | None) -> str:
+def _picture(image_url: str | None) -> str:
     if image_url is None:
         return ""
-    if urlsplit(image_url).scheme not in ("", "http", "https"):
+    scheme = urlsplit(image_url).scheme
+    if scheme not in ("", "http", "https") or len(image_url) > LONGEST_ADDRESS:
         raise ValueError(f"{image_url[:80]!r} is no address of an image; give https:// or a path")
     address = quote(image_url, safe="/:?=&%#@~+,;-._")
     return f"![Equity above, drawdown below]({address})"
@@ -174,7 +178,9 @@ def _changes(story: Story) -> str:
 
 def _provenance(story: Story) -> str:
     rows = [(name, markdown_code(value, 400)) for name, value in provenance_rows(story)]
-    return _section("Provenance", [_folded("Where it came from", [_table(("", ""), rows)])])
+    return _section(
+        "Provenance", [_folded("Where it came from", [_table(("What", "Value"), rows)])]
+    )
 
 
 def _reproduce(story: Story) -> str:

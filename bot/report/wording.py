@@ -166,7 +166,10 @@ def ambiguity_words(story: Story) -> str:
             "No trade's outcome depends on the order of prices inside a candle: "
             "the profit has no ambiguity band."
         )
-    worst, best = decimal(band.get("worst_pnl"), sign=True), decimal(band.get("best_pnl"), sign=True)
+    worst, best = (
+        decimal(band.get("worst_pnl"), sign=True),
+        decimal(band.get("best_pnl"), sign=True),
+    )
     total = counted(story.summary.get("total_trades"), "trade")
     them = "its exits" if doubtful == 1 else "their exits"
     return (

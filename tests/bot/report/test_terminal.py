@@ -1,0 +1,40 @@
+import pytest
+
+from bot.contract.characters import hidden_kind
+from bot.report.terminal import WIDTH, gate_table
+from tests.bot.report.hostile import TEXTS
+from tests.bot.report.stories import PASSED, REFUSED, Answer
+
+
+def test_columns_are_aligned_and_lines_fit() -> None:
+    long = Answer("ümläut-日本", False, "1 of 9", "word " * 90, "a.py:1", "step " * 60)
+    lines = gate_table((*REFUSED, long)).splitlines()
+    assert all(len(line) <= WIDTH for line in lines)
+    where = lines[0].index("result")
+    assert all(line[where : where + 4] in ("pass", "FAIL") for line in lines[1:6])
+
+
+def test_all_passed_is_said_in_words() -> None:
+    assert gate_table(PASSED).endswith("\n13 of 13 gates passed\n")
+
+
+def test_what_failed_is_named_and_explained() -> None:
+    table = gate_table(REFUSED)
+    assert "11 of 13 gates passed; failed: mypy, acceptance" in table
+    assert "next:  Annotate the function" in table
+
+
+def test_a_failure_without_a_reason_says_so() -> None:
+    assert "The gate gave no reason." in gate_table([Answer("x", False)])
+
+
+def test_no_gates_is_no_proof() -> None:
+    assert gate_table([]) == "No gate has run, so nothing is proven.\n"
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_hostile_reason_cannot_steer_the_terminal_or_add_a_verdict(text: str) -> None:
+    table = gate_table([Answer(text, False, text, text, text, text), PASSED[0]])
+    assert not [char for char in table if hidden_kind(char)]
+    flush_left = [line for line in table.splitlines() if not line.startswith(" ")]
+    assert len(flush_left) == 4, "the heading, two gates and the count"

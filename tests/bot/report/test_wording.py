@@ -1,0 +1,64 @@
+from dataclasses import replace
+from typing import Any
+
+from bot.report import wording
+from bot.report.story import Story
+from tests.bot.report.stories import PASSED, REFUSED, told
+
+
+def with_figures(**figures: Any) -> Story:
+    story = told()
+    return replace(story, summary={**story.summary, **figures})
+
+
+def test_the_verdict_is_one_line() -> None:
+    story = told()
+    assert wording.verdict_title(story) == "Accepted: all 13 gates passed"
+    assert wording.verdict_title(replace(story, verdicts=PASSED[:1])) == "Accepted: the gate passed"
+    refused = replace(story, verdicts=REFUSED)
+    assert wording.verdict_title(refused) == "Refused: 2 of 13 gates failed"
+    assert not refused.accepted
+    assert not replace(story, verdicts=()).accepted
+
+
+def test_the_ambiguity_band_is_told_in_words() -> None:
+    assert "no ambiguity band" in wording.ambiguity_words(told())
+    band = {"ambiguous_trades": 3, "worst_pnl": -101.4, "best_pnl": 20.1}
+    words = wording.ambiguity_words(with_figures(ambiguity_band=band))
+    assert words.startswith("In 3 of 14 trades one candle touched both of their exits")
+    assert "profit -101.40" in words
+    assert "+20.10" in words
+
+
+def test_what_is_not_counted_is_told() -> None:
+    assert wording.open_end_words(told()) == ""
+    words = wording.open_end_words(with_figures(forced_exits=1, forced_pnl=5.0, orders_rejected=2))
+    assert words.startswith("1 position was still open at the end")
+    assert "2 orders were rejected" in words
+
+
+def test_costs_are_stated_with_where_orders_fill() -> None:
+    words = wording.cost_words(told())
+    assert "commission 0.1% of the value of every fill" in words
+    assert "fill at the next candle's open" in words
+    costs = told().contract.costs.model_copy(update={"spread": 0.0004})
+    dear = told().contract.model_copy(update={"costs": costs, "execution": "this_close"})
+    words = wording.cost_words(replace(told(), contract=dear))
+    assert "a spread of 0.04%, half of it on each of those" in words
+    assert "fill at that candle's close" in words
+
+
+def test_money_has_a_currency_only_if_all_symbols_share_it() -> None:
+    def of(*symbols: str) -> str:
+        market = told().contract.market.model_copy(update={"symbols": symbols})
+        return wording.currency(told().contract.model_copy(update={"market": market}))
+
+    assert of("BTC/USDT", "ETH/USDT:USDT") == "USDT"
+    assert of("BTC/USDT", "ETH/EUR") == ""
+    assert of("SP500") == ""
+
+
+def test_the_command_is_safe_to_paste() -> None:
+    assert wording.reproduce_command(told()).startswith("stratwright verify ai/oversold-dip/")
+    evil = replace(told(), tag="x; rm -rf ~\n`id`")
+    assert wording.reproduce_command(evil) == "stratwright verify 'x; rm -rf ~ `id`'"
