@@ -22,6 +22,7 @@ from bot.forge.port import (
 )
 from bot.identity import task_of_branch
 from bot.report.hidden_block import read_hidden_block
+from bot.sealing import PICTURE
 from bot.settings import Settings
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ _DECISIONS = {
     "COMMENTED": Decision.COMMENTED,
 }
 _MAY_ORDER = ("admin", "write")
-PICTURE = "equity.svg"
 
 
 class PullRequestForbidden(WorldError):
