@@ -113,7 +113,7 @@ def run_line(path: Path, shop: Workshop) -> Result:
         earlier = None if shop.regenerate else find_earlier(work, shop)
         if earlier is not None:
             return earlier
-        tag = shop.repository.next_tag(work.task, work.origin.correlation_id)
+        tag = name_tag(work, shop)
         publish(shop, work, EventName.TASK_DISPATCHED, {"plan": [t.id for t in work.plan.todos]})
         failures: tuple[Failure, ...] = ()
         while True:
@@ -153,6 +153,15 @@ def find_earlier(work: Commission, shop: Workshop) -> Result | None:
     if done is None or (pull is None and done.state is not State.MERGED):
         return None
     return finished(work, done, pull, "unchanged")
+
+
+def name_tag(work: Commission, shop: Workshop) -> str:
+    """The candidate's tag; one that was pushed before its pull request failed keeps its own."""
+    name = work.origin.correlation_id
+    pushed = None
+    if not shop.regenerate:
+        pushed = shop.repository.resume(work.task, name, shop.repository.base())
+    return pushed.tag if pushed else shop.repository.next_tag(work.task, name)
 
 
 def write(work: Commission, shop: Workshop, failures: tuple[Failure, ...]) -> Candidate:

@@ -14,13 +14,8 @@ SETTINGS = "stratwright.yml"
 _TEMPLATES = Path(__file__).with_name("templates")
 _STAMP = Path(__file__).with_name("release.json")
 _PINNED = re.compile(
-    r"\./|[A-Za-z0-9_.-]+/[A-Za-z0-9_./-]+@[0-9a-f]{40}(?: # v[0-9A-Za-z.+-]+)?", re.ASCII
+    r"\$/|[A-Za-z0-9_.-]+/[A-Za-z0-9_./-]+@[0-9a-f]{40}(?: # v[0-9A-Za-z.+-]+)?", re.ASCII
 )
-_OWN_CHECKOUT = """\
-      - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2
-        with:
-          persist-credentials: false
-"""
 
 
 def starter_files(settings: Settings, action: str) -> dict[str, str]:
@@ -36,7 +31,7 @@ def starter_files(settings: Settings, action: str) -> dict[str, str]:
 def workflow_text(settings: Settings, action: str) -> str:
     """The workflow, with the action pinned by commit.
 
-    `./` is the action of the repository itself; then the gates job has to check it out.
+    `$/` is GitHub's name for the action of the repository itself, at the running commit.
 
     Raises:
         InputError: the action is not pinned, or the label cannot stand in an expression.
@@ -50,7 +45,6 @@ def workflow_text(settings: Settings, action: str) -> str:
             "Use letters, digits, spaces, dots and hyphens.",
         )
     text = _template("stratwright_workflow.yml").replace("@ACTION@", action)
-    text = text.replace("@GATES_CHECKOUT@", _OWN_CHECKOUT if action == "./" else "")
     return text.replace("@LABEL@", settings.label).replace("@CONTRACTS@", settings.contracts)
 
 

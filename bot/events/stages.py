@@ -34,6 +34,7 @@ from bot.pipeline import (
     Workshop,
     blocked,
     find_earlier,
+    name_tag,
     propose,
     prove,
     publish,
@@ -123,7 +124,7 @@ def deliver(desk: Desk, item: Item, folder: Path) -> Result:
 
 def judge_and_propose(work: Commission, case: Handover, shop: Workshop) -> Result:
     """The end of the line, as `run_line` has it."""
-    tag = shop.repository.next_tag(work.task, work.origin.correlation_id)
+    tag = name_tag(work, shop)
     publish(shop, work, EventName.TASK_DISPATCHED, {"plan": [t.id for t in work.plan.todos]})
     publish(shop, work, EventName.CODER_COMPLETE, {"files": sorted(case.candidate.files)})
     examination = prove(work, case.candidate, shop)
