@@ -14,7 +14,7 @@ from bot.events.trigger import Actor, Dispatched, FormFiled, Ordered, Push, Trig
 
 MOST_BYTES = 30_000_000
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}", re.ASCII)
+_NAME = re.compile(r"(?!\.{1,2}/)[A-Za-z0-9._-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}", re.ASCII)
 _MOST_CONTRACTS = 1000
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bot.forge.github import GitHubForge
     from bot.repository import Repository
 
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}", re.ASCII)
+_NAME = re.compile(r"(?!\.{1,2}/)[A-Za-z0-9._-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}", re.ASCII)
 
 
 def open_github(

@@ -205,7 +205,8 @@ ANSWERS = {
     "Market type": "spot",
     "Candles": "tests/fixtures/sample_btc.csv",
     "Parameters": "```yaml\noversold: {default: 35, range: [15, 40]}\n```",
-    "Indicators": "```yaml\nrsi: {function: RSI, timeperiod: 14}\ntrend: {function: SMA, timeperiod: 200}\n```",
+    "Indicators": "```yaml\nrsi: {function: RSI, timeperiod: 14}\n"
+    "trend: {function: SMA, timeperiod: 200}\n```",
     "Enter long": "rsi < oversold and close > trend",
     "Exit long": "rsi > 70 or crossed_below(close, trend)",
     "Enter short": "_No response_",
