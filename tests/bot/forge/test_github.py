@@ -313,7 +313,9 @@ def test_the_doctor_says_what_to_click(world: World) -> None:
     world.hosted.settings.can_approve_pull_request_reviews = True
     world.hosted.add_label("stratwright")
     world.hosted.add_environment("live", ["alice"])
-    world.commit({".github/workflows/stratwright.yml": "x", ".github/ISSUE_TEMPLATE/strategy.yml": "x"})
+    world.commit(
+        {".github/workflows/stratwright.yml": "x", ".github/ISSUE_TEMPLATE/strategy.yml": "x"}
+    )
     assert all(each.well for each in examine_github(GitHubForge(admin)))
 
 
