@@ -41,7 +41,7 @@ def test_windows_line_ends_change_nothing() -> None:
 
 def test_other_keys_go_to_their_places() -> None:
     extra = "```yaml\nrisk:\n    size: {equity: 0.2}\nacceptance:\n  min_trades: 3\n```"
-    made = text(**{"Anything_else": extra})
+    made = text(Anything_else=extra)
     contract = parse_contract(made.encode(), "yaml", Path("x.yaml")).strategy
     assert (contract.risk.size.equity, contract.acceptance.min_trades) == (0.2, 3)
 
