@@ -1,4 +1,7 @@
+import base64
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,7 @@ from bot.forge.github_checks import Annotation, CheckReport
 from bot.forge.github_health import examine_github
 from bot.forge.github_open import git_credentials, open_github
 from bot.forge.port import Check, Decision, Draft, PullState
+from bot.git.command import GitCommand
 from bot.settings import PullRequests, Settings
 from bot.testing import GitHubServer
 from tests.bot.events.hub import NAME, OWNER, READ, STRANGER, WRITE, World, git, make_world
@@ -322,3 +326,36 @@ def test_the_doctor_says_what_to_click(world: World) -> None:
 def test_the_doctor_does_not_guess_what_a_token_may_not_ask(world: World) -> None:
     found = {each.name: each for each in examine_github(forge_of(world, READ))}
     assert "may not ask" in found["pull requests"].detail
+
+
+def test_git_shows_the_token_to_its_server_and_to_no_other(tmp_path: Path) -> None:
+    """A real Git, a real address: the header arrives where it belongs, and only there."""
+    heard: dict[int, list[str]] = {}
+
+    class Listener(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            port = self.server.server_address[1]
+            heard.setdefault(port, []).append(self.headers.get("Authorization", ""))
+            self.send_error(404)
+
+        def log_message(self, *arguments: object) -> None:
+            return
+
+    servers = [ThreadingHTTPServer(("127.0.0.1", 0), Listener) for _ in range(2)]
+    for server in servers:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    ours, other = (server.server_address[1] for server in servers)
+    try:
+        environment = {"GITHUB_TOKEN": "ghs_abc", "GITHUB_SERVER_URL": f"http://127.0.0.1:{ours}"}
+        command = GitCommand(tmp_path).knowing(git_credentials(environment))
+        for port in (ours, other):
+            answer = command.run("ls-remote", f"http://127.0.0.1:{port}/o/r.git")
+            assert answer.code != 0
+            assert "ghs_abc" not in answer.err
+    finally:
+        for server in servers:
+            server.shutdown()
+            server.server_close()
+    secret = base64.b64encode(b"x-access-token:ghs_abc").decode()
+    assert heard[ours][0] == f"basic {secret}"
+    assert set(heard[other]) == {""}
