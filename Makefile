@@ -7,14 +7,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+NPM_READY := build/npm/.ready
 # Worker processes of pytest: a number, or auto for one per core.
 WORKERS ?= auto
 PYTEST_ARGS ?=
 
-.PHONY: help setup demo test check bench clean
+.PHONY: help setup demo test check bench bench-engine worlds clean
 
 help:  ## say what there is
-	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY)  ## make .venv and install what is needed (the others do it by themselves)
 
@@ -31,10 +32,14 @@ $(READY): pyproject.toml tools/setup_system.sh
 	@$(BIN)/python -c 'from bot.workshop import say_on_terminal, warm_mypy_cache; warm_mypy_cache(say_on_terminal)'
 	@touch $@
 
+$(NPM_READY): tools/npm/package.json tools/setup_npm.sh
+	@bash tools/setup_npm.sh
+	@touch $@
+
 demo: $(READY)  ## write, test and backtest an example strategy into build/demo
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash tools/demo.sh
 
-test: $(READY)  ## run all tests
+test: $(READY) $(NPM_READY)  ## run all tests
 	@$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
 
 check: $(READY)  ## ruff, mypy --strict, import-linter, then all tests: is my change sound?
@@ -46,6 +51,12 @@ check: $(READY)  ## ruff, mypy --strict, import-linter, then all tests: is my ch
 
 bench: $(READY)  ## measure what the README claims
 	@$(BIN)/python -m benchmarks.generate_100
+
+bench-engine: $(READY)  ## race the engine against its peers, side by side
+	@$(BIN)/python -m benchmarks.engine
+
+worlds: $(READY)  ## 20,000 random worlds: event path = compiled path
+	@$(BIN)/python -m benchmarks.worlds 20000
 
 clean:  ## remove what make made
 	rm -rf $(VENV) build dist

@@ -34,16 +34,20 @@ def market(bars: int, seed: int, minutes: int = 60) -> pd.DataFrame:
         seed: which market.
         minutes: the length of a candle.
     """
-    rows = _rows(seed, -(-bars // _BATCH) * _BATCH)[:bars]
-    frame = pd.DataFrame(rows, columns=["open", "high", "low", "close", "volume"])
+    return _long_market(-(-bars // _BATCH) * _BATCH, seed, minutes).iloc[:bars].copy()
+
+
+@lru_cache(maxsize=64)
+def _long_market(bars: int, seed: int, minutes: int) -> pd.DataFrame:
+    """A market of which shorter ones are the start, made once."""
+    frame = pd.DataFrame(_rows(seed, bars), columns=["open", "high", "low", "close", "volume"])
     opens = _FIRST_CANDLE + pd.to_timedelta([minutes * bar for bar in range(bars)], unit="min")
     frame.insert(0, "timestamp", opens)
     return frame
 
 
-@lru_cache(maxsize=64)
 def _rows(seed: int, bars: int) -> list[tuple[float, ...]]:
-    """Open, high, low, close and volume; a shorter market is the start of a longer one."""
+    """Open, high, low, close and volume of every candle."""
     chance = _Chance(seed)
     close = 100.0
     rows: list[tuple[float, ...]] = []

@@ -13,7 +13,6 @@ from bot.contract.model import Contract
 from bot.contract.program import compile_contract
 from bot.errors import StratwrightError
 from bot.evidence import PROVENANCE
-from bot.git.base import Base
 from bot.identity import TaskName
 from bot.judge import decide, judge
 from bot.market_data import MarketData
@@ -25,7 +24,7 @@ class EarlierVersion:
     """What the base branch has of a task.
 
     Attributes:
-        name: as "main at 1a2b3c4".
+        name: as "the base branch at 1a2b3c4".
         trades: what its contract does on the candles of the new one.
     """
 
@@ -34,22 +33,28 @@ class EarlierVersion:
 
 
 def find_earlier_version(
-    repository: Repository, base: Base, task: TaskName, data: MarketData
+    repository: Repository, base: str, task: TaskName, data: MarketData
 ) -> EarlierVersion | None:
     """Replay the version that the base branch has.
 
     The evidence on the base names its contract; the contract's text is that of the commit which
     brought the evidence, for the file itself may have changed since.
 
+    Args:
+        repository: where to look.
+        base: the commit that the candidate stands on.
+        task: whose version.
+        data: today's candles.
+
     Returns:
         None if the base has none, or one about other symbols, or history does not reach it.
     """
     folder = f"artifacts/{task}"
-    sealed = repository.read(base.commit, f"{folder}/{PROVENANCE}")
+    sealed = repository.read(base, f"{folder}/{PROVENANCE}")
     if sealed is None:
         return None
     brought = repository.git.run(
-        "log", "-1", "--format=%H", base.commit, "--", f"{folder}/{PROVENANCE}"
+        "log", "-1", "--format=%H", base, "--", f"{folder}/{PROVENANCE}"
     ).text
     contract = _contract_of(repository, brought, sealed)
     if contract is None or set(contract.market.symbols) != set(data.frames):
@@ -59,8 +64,7 @@ def find_earlier_version(
         judgement = judge(contract, program, data, decide(contract, program, data))
     except StratwrightError:
         return None  # what this version of stratwright cannot replay has no trades to compare
-    name = f"{base.branch or 'the base'} at {base.commit[:7]}"
-    return EarlierVersion(name, judgement.broker.get_trades())
+    return EarlierVersion(f"the base branch at {base[:7]}", judgement.broker.get_trades())
 
 
 def _contract_of(repository: Repository, commit: str, sealed: bytes) -> Contract | None:

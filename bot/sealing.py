@@ -1,5 +1,6 @@
 """An examined candidate to sealed evidence and to the words of its pull request."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.coder.port import Candidate
@@ -15,7 +16,7 @@ from bot.evidence import (
     tool_versions,
 )
 from bot.gates.examination import Examination
-from bot.identity import TaskName
+from bot.identity import TaskName, Trailers
 from bot.market_data import MarketData
 from bot.report.behaviour import compare_trades
 from bot.report.page import report_html
@@ -48,18 +49,41 @@ def seal(
 
     The picture's address in the pull request is its path; a forge knows where that is shown.
     """
-    folder = f"artifacts/{contract.workflow}/{contract.task}"
+    folder = evidence_folder(contract)
+    versions = tool_versions()
     files = dict(examination.results)
     files["gates.json"] = gates_file(examination.verdicts)
     body = ""
     if examination.judgement is not None:
-        story = tell_story(contract, program, origin, candidate, data, examination, tag, earlier)
+        story = tell_story(
+            contract, program, origin, candidate, data, examination, tag, versions, earlier
+        )
         files[PICTURE] = picture(story).encode()
         files["report.html"] = report_html(story).encode()
         body = pull_request_body(story, f"{folder}/{PICTURE}")
-    versions = tool_versions()
     files[PROVENANCE] = provenance_file(origin, candidate, data, files, folder, versions)
     return Sealed(Evidence(examination.verdicts, files, folder), body)
+
+
+def evidence_folder(contract: Contract) -> str:
+    """Where the evidence lies in the repository."""
+    return f"artifacts/{contract.workflow}/{contract.task}"
+
+
+def commit_message(
+    contract: Contract, origin: Origin, candidate: Candidate, evidence_digest: str
+) -> tuple[str, Trailers]:
+    """What the commit and the tag say: the sealed evidence, and where the candidate came from."""
+    subject = f"ai: propose {contract.name} for {contract.workflow}/{contract.task}"
+    message = f"{subject}\n\nEvidence: {evidence_folder(contract)} {evidence_digest}"
+    trailers = Trailers(
+        origin.correlation_id,
+        candidate.prompt_hash,
+        origin.contract_digest,
+        candidate.coder,
+        candidate.model,
+    )
+    return message, trailers
 
 
 def tell_story(
@@ -70,6 +94,7 @@ def tell_story(
     data: MarketData,
     examination: Examination,
     tag: str,
+    versions: Mapping[str, str],
     earlier: EarlierVersion | None = None,
 ) -> Story:
     """Gather what the report tells."""
@@ -95,6 +120,6 @@ def tell_story(
         prompt_hash=candidate.prompt_hash,
         coder=candidate.coder,
         model=candidate.model,
-        versions=tool_versions(),
+        versions=versions,
         behaviour_change=change,
     )

@@ -135,8 +135,15 @@ def refusal(name: str, arguments: tuple[tuple[str, int | float], ...]) -> str:
     return ""
 
 
+@cache
+def _function(name: str) -> Any:
+    """The function itself, without the wrapper that looks for pandas in its arguments."""
+    wrapped = getattr(_talib(), name)
+    return getattr(wrapped, "__wrapped__", wrapped)
+
+
 def call(name: str, inputs: list[Floats], arguments: dict[str, int | float]) -> tuple[Floats, ...]:
     """Run a function on whole arrays; one float array per output, missing values as NaN."""
-    result = getattr(_talib(), name)(*inputs, **arguments)
+    result = _function(name)(*inputs, **arguments)
     outputs = result if isinstance(result, tuple) else (result,)
     return tuple(np.asarray(output, dtype=np.float64) for output in outputs)

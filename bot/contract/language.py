@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from bot.contract import catalog
 from bot.contract.problems import Finding
 from bot.contract.problems import nearest as nearest_name
-from bot.contract.rules import PRICES, Scope, parse_rule
+from bot.contract.rules import MAX_WINDOW, PRICES, Scope, parse_rule
 from bot.contract.tree import Indicator, Node, Parameter, Price
 
 MAX_NAME = 48
@@ -127,7 +127,11 @@ class _LanguageReader:
 
     def scope(self) -> Scope:
         """The names that are known so far."""
-        return Scope(self.integers, self.outputs, frozenset(self.booleans))
+        windows = {
+            name: whole and min(self.extremes[name]) >= 1 and max(self.extremes[name]) <= MAX_WINDOW
+            for name, whole in self.integers.items()
+        }
+        return Scope(windows, self.outputs, frozenset(self.booleans))
 
     def find(
         self, where: Path, message: str, found: object = "", allowed: str = "", nearest: str = ""

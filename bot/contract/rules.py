@@ -42,19 +42,20 @@ class Scope:
     """The names an expression may use.
 
     Args:
-        integer_parameters: whether each parameter only takes integers, by name.
+        parameters: whether each parameter may be the length of a window, by name: it only takes
+            whole numbers from 1 up.
         outputs: the output names of each indicator; None where the indicator itself is broken, so
             that its own mistake is told once and not again wherever it is used.
         booleans: the indicators whose expression is a condition.
     """
 
-    integer_parameters: Mapping[str, bool]
+    parameters: Mapping[str, bool]
     outputs: Mapping[str, tuple[str, ...] | None]
     booleans: frozenset[str] = frozenset()
 
     def names(self) -> list[str]:
         """What may stand alone as a value."""
-        return [*PRICES, *self.integer_parameters, *self.outputs, "always", "never"]
+        return [*PRICES, *self.parameters, *self.outputs, "always", "never"]
 
 
 @dataclass(frozen=True)
@@ -255,7 +256,7 @@ class _Reader:
             return Price(self.at(node), name)
         if name in ("always", "never"):
             return Truth(self.at(node), name == "always")
-        if name in self.scope.integer_parameters:
+        if name in self.scope.parameters:
             return Parameter(self.at(node), name)
         if name in self.scope.outputs:
             outputs = self.scope.outputs[name]
@@ -445,7 +446,7 @@ class _Reader:
                     part.offset,
                     f"`{label}` of {function.signature} must be a positive whole number",
                     shown,
-                    "a whole number from 1 up, written out, or an integer parameter",
+                    "a whole number from 1 up, or a parameter that only takes such numbers",
                 )
             )
 
@@ -453,4 +454,4 @@ class _Reader:
         """Whether a part may be the length of a window."""
         if isinstance(part, Number):
             return type(part.value) is int and 1 <= part.value <= MAX_WINDOW
-        return isinstance(part, Parameter) and self.scope.integer_parameters[part.name]
+        return isinstance(part, Parameter) and self.scope.parameters[part.name]

@@ -7,6 +7,7 @@ from bot.contract.load import FORMS, LoadedContract, parse_contract
 from bot.contract.problems import ContractError, Problem
 from bot.errors import InputError
 from bot.identity import TaskName
+from bot.places import path_in_repository
 from bot.repository import Repository
 
 
@@ -71,6 +72,7 @@ def read_contract(path: str, data: bytes, root: Path) -> Read:
     try:
         loaded = parse_contract(data, form, root / path)
         loaded.strategy  # noqa: B018 - a module is refused with its reason
+        path_in_repository(root / path, root)
     except ContractError as error:
         problems = tuple(replace(problem, file=path) for problem in error.problems)
         return Read(path, data, None, problems)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bot.bus.port import EventName
 from bot.contract.program import compile_contract
-from bot.errors import InputError, SafetyStop
+from bot.errors import InputError, SafetyStop, WorldError
 from bot.events.contracts import read_contract
 from bot.events.desk import Desk
 from bot.events.handover import (
@@ -34,7 +34,6 @@ from bot.pipeline import (
     Workshop,
     blocked,
     find_earlier,
-    name_tag,
     propose,
     prove,
     publish,
@@ -53,15 +52,12 @@ def generate(desk: Desk, item: Item, out: Path) -> bool:
         raise InputError(f"there is no contract to write code for under {item.key}")
     shop = desk.workshop(regenerate=item.regenerate)
     work = take_on(item.read.loaded, shop)
-    if not item.regenerate and find_earlier(work, shop) is not None:
+    if find_earlier(work, shop)[0] is not None:
         desk.say(f"{work.task}: nothing to do, it was delivered before")
         return False
     desk.say(f"{work.task}: writing the strategy and its tests")
     candidate = shop.coder.write(work.contract, work.origin.contract_path)
-    candles = {
-        path: (desk.repository.root / path).read_bytes() for path in dict.fromkeys(work.data.files)
-    }
-    origin = work.origin
+    origin, candles = work.origin, work.data.contents
     case = Handover(
         origin.contract_path, origin.contract_bytes, candles, candidate, origin.correlation_id
     )
@@ -113,18 +109,17 @@ def deliver(desk: Desk, item: Item, folder: Path) -> Result:
     shop = desk.workshop(regenerate=item.regenerate)
     work = take_on(item.read.loaded, shop)
     with correlated(work.origin.correlation_id), shop.repository.lock(work.task, on_wait=shop.say):
-        earlier = None if item.regenerate else find_earlier(work, shop)
+        earlier, tag = find_earlier(work, shop)
         if earlier is not None:
             return earlier
         case = read_case(folder, item.key)
         check_handover(case, work, shop)
         shop = replace(shop, sandbox=ReplayingSandbox(read_outcomes(folder, item.key)))
-        return judge_and_propose(work, case, shop)
+        return judge_and_propose(work, case, tag, shop)
 
 
-def judge_and_propose(work: Commission, case: Handover, shop: Workshop) -> Result:
+def judge_and_propose(work: Commission, case: Handover, tag: str, shop: Workshop) -> Result:
     """The end of the line, as `run_line` has it."""
-    tag = name_tag(work, shop)
     publish(shop, work, EventName.TASK_DISPATCHED, {"plan": [t.id for t in work.plan.todos]})
     publish(shop, work, EventName.CODER_COMPLETE, {"files": sorted(case.candidate.files)})
     examination = prove(work, case.candidate, shop)
@@ -144,9 +139,18 @@ def check_handover(case: Handover, work: Commission, shop: Workshop) -> None:
 
     Raises:
         SafetyStop: something differs.
+        WorldError: the default branch moved; a new run sorts it out.
     """
-    mine = (work.origin.contract_path, work.origin.contract_bytes, work.origin.correlation_id)
-    same = (case.contract_path, case.contract, case.correlation_id) == mine
+    same = (case.contract_path, case.contract) == (
+        work.origin.contract_path,
+        work.origin.contract_bytes,
+    )
+    if same and case.candles != work.data.contents:
+        raise WorldError(
+            f"the candles of {work.task} on the default branch changed while the jobs ran",
+            "Run the whole workflow again.",
+        )
+    same = same and case.correlation_id == work.origin.correlation_id
     if same and case.candidate.coder == "template":
         same = shop.coder.write(work.contract, work.origin.contract_path) == case.candidate
     if not same:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.answers import NoAnswer
+from bot.answers import NoAnswer, plain_text
 from bot.contract.language import Program
 from bot.contract.model import Contract
 from bot.errors import InputError
@@ -25,7 +25,7 @@ from bot.gates.syntax import SyntaxGate
 from bot.gates.tools import judge_tool
 from bot.judge import Judgement, decide, judge
 from bot.market_data import MarketData
-from bot.trial import Trial, run_trial
+from bot.trial import USUAL_LIMITS, Limits, Trial, run_trial
 from sandbox_runner.port import Sandbox
 
 STATIC: tuple[Gate, ...] = (SyntaxGate(), ImportsGate(), ConstitutionGate(), SecretsGate())
@@ -40,6 +40,8 @@ DYNAMIC = (
     "correlation",
     "acceptance",
 )
+MOST_BYTES = 1_000_000
+MOST_FILES = 50
 NAMES = (*(gate.name for gate in STATIC), *DYNAMIC)
 
 
@@ -67,6 +69,7 @@ def examine(
     sandbox: Sandbox,
     mypy_cache: Path | None = None,
     on_done: Callable[[str], None] = lambda name: None,
+    limits: Limits = USUAL_LIMITS,
 ) -> Examination:
     """Let every gate judge a candidate.
 
@@ -75,20 +78,31 @@ def examine(
     Raises:
         WorldError: the sandbox failed.
     """
+    heavy = [path for path, content in sorted(case.files.items()) if len(content) > MOST_BYTES]
+    if heavy or len(case.files) > MOST_FILES:
+        # A search through megabytes would take the gates minutes, and no strategy needs them.
+        what = f"{plain_text(heavy[0], 80)} is too large" if heavy else "there are too many files"
+        return _unjudged(NAMES, what)
     static = tuple(gate.judge(case) for gate in STATIC)
     on_done("static gates")
     needed = {f"Backtest/codes/{contract.file_stem}.py", f"tests/test_{contract.file_stem}.py"}
     missing = sorted(needed - set(case.files))
     if missing or not all(verdict.passed for verdict in static):
         cause = f"{missing[0]} is missing" if missing else "a static gate refused the code"
-        step = "mend what the first refused gate names"
-        unrun = (Verdict(name, False, "not run", f"not run: {cause}", "", step) for name in DYNAMIC)
-        return Examination((*static, *unrun), {}, None)
-    trial = run_trial(contract, program, case.files, data, sandbox, mypy_cache, on_done)
-    return _judge_trial(contract, program, case, data, correlation_id, static, trial)
+        unrun = _unjudged(DYNAMIC, cause)
+        return Examination((*static, *unrun.verdicts), {}, None)
+    trial = run_trial(contract, program, case.files, data, sandbox, mypy_cache, on_done, limits)
+    return judge_trial(contract, program, case, data, correlation_id, static, trial)
 
 
-def _judge_trial(
+def _unjudged(names: tuple[str, ...], cause: str) -> Examination:
+    """Gates that could not run have failed."""
+    step = "mend what the first refused gate names"
+    verdicts = (Verdict(name, False, "not run", f"not run: {cause}", "", step) for name in names)
+    return Examination(tuple(verdicts), {}, None)
+
+
+def judge_trial(
     contract: Contract,
     program: Program,
     case: Case,
@@ -97,6 +111,7 @@ def _judge_trial(
     static: tuple[Verdict, ...],
     trial: Trial,
 ) -> Examination:
+    """Let the gates judge what came out of the sandbox, beside what the static gates said."""
     strategy = f"Backtest/codes/{contract.file_stem}.py"
     tests = f"tests/test_{contract.file_stem}.py"
     judgement, difference = _replay(contract, program, data, trial)
@@ -129,12 +144,19 @@ def _judge_trial(
 def _replay(
     contract: Contract, program: Program, data: MarketData, trial: Trial
 ) -> tuple[Judgement | None, str]:
-    """What the broker makes of the strategy's decisions, and where they leave the contract."""
+    """What the broker makes of the strategy's decisions, and where they leave the contract.
+
+    Decisions that agree may differ in a number's last digit. Then the contract's own are replayed,
+    which `verify` can compute again without the candidate.
+    """
     try:
-        decisions = whole_decisions(trial)
-        judgement = judge(contract, program, data, decisions)
+        decisions, wanted = whole_decisions(trial), decide(contract, program, data)
+        difference = disagreement(decisions, wanted)
+        return judge(contract, program, data, decisions if difference else wanted), difference
     except NoAnswer as error:
         return None, error.reason
     except InputError as error:
         return None, f"its orders cannot be replayed: {error.message}"
-    return judgement, disagreement(decisions, decide(contract, program, data))
+    except (ArithmeticError, ValueError) as error:
+        # Numbers of the right form and no sense, as 1e308 for a volume.
+        return None, f"its orders cannot be replayed: {error}"

@@ -10,6 +10,7 @@ from bot.gates.static.offence import Offence
 
 _OFFENCE_LIMIT = 20
 _LONGEST_LINE = 20_000
+_SIZE_LIMIT = 2 * 1024 * 1024
 # Digests are long hex texts by nature; every other detector of the library is used.
 _LEFT_OUT = {"Hex High Entropy String"}
 _lock = threading.Lock()
@@ -28,6 +29,9 @@ class SecretsGate:
 
 def find_secrets(path: str, content: bytes) -> list[Offence]:
     """List the lines that look like credentials; the credential itself is never repeated."""
+    if len(content) > _SIZE_LIMIT:
+        why = f"{len(content)} bytes are too many to be searched for credentials"
+        return [Offence(0, 1, "size", why, "split the file")]
     offences = []
     text = content.decode("utf-8", errors="replace")
     with _lock:

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlencode
 
+from bot.testing.accounts import Account, Token
 from bot.testing.limits import Window
 from bot.testing.messages import Answer, Json, Refusal, Request, invalid, not_found
-from bot.testing.state import Account, Repository, State, Token
+from bot.testing.state import Repository, State
 
 T = TypeVar("T")
 # These parts of a path may have slashes in them: branches, tags, files.
@@ -109,6 +110,8 @@ class Route:
         needs: the permission as `issues:write`, of which one of several is enough
             (`issues|pull_requests:write`); `app` if an App's JWT is; empty if none is needed.
         readers: whether people who may only read may do it too, as commenting.
+        described: the template in the description, where ours is an older form of it that GitHub
+            still answers and PyGithub still uses.
     """
 
     method: str
@@ -116,6 +119,7 @@ class Route:
     handler: Handler
     needs: str = ""
     readers: bool = False
+    described: str = ""
     pattern: re.Pattern[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -129,6 +133,11 @@ class Route:
         object.__setattr__(self, "pattern", re.compile(pattern))
 
     @property
+    def name(self) -> str:
+        """Its template in GitHub's description."""
+        return self.described or self.template
+
+    @property
     def literal(self) -> int:
         """How much of the path it spells out; the most exact route wins."""
         return len(re.sub(r"\{\w+\}", "", self.template))
@@ -138,12 +147,12 @@ ROUTES: list[Route] = []
 
 
 def route(
-    method: str, template: str, needs: str = "", readers: bool = False
+    method: str, template: str, needs: str = "", readers: bool = False, described: str = ""
 ) -> Callable[[Handler], Handler]:
     """Register a handler."""
 
     def register(handler: Handler) -> Handler:
-        ROUTES.append(Route(method, template, handler, needs, readers))
+        ROUTES.append(Route(method, template, handler, needs, readers, described))
         ROUTES.sort(key=lambda each: -each.literal)
         return handler
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from bot.git.command import GitCommand
+from bot.git.command import Answer, GitCommand, explain
 from bot.git.objects import write_object
 from bot.testing.messages import Json
 
@@ -89,9 +89,12 @@ class GitStore:
         self.path = path
         self._git = GitCommand(path, path)
         self._then = refs
+        self._facts: dict[tuple[str, ...], Answer] = {}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "GitStore":
-        return GitStore(self.path, self.refs())
+        copied = GitStore(self.path, self.refs())
+        copied._facts = self._facts
+        return copied
 
     def refs(self, prefix: str = "refs/") -> dict[str, str]:
         """All refs that begin with a prefix, with what they point to."""
@@ -112,23 +115,23 @@ class GitStore:
         sha = next((refs[each] for each in names if each in refs), name)
         if not re.fullmatch(r"[0-9a-f]{4,40}", sha):
             return None
-        found = self._git.run("rev-parse", "--verify", "--quiet", f"{sha}^{{commit}}")
+        found = self._fact("rev-parse", "--verify", "--quiet", f"{sha}^{{commit}}")
         return found.text if found.code == 0 else None
 
     def kind(self, sha: str) -> str | None:
         """blob, tree, commit or tag; None if there is no such object."""
         if not SHA.fullmatch(sha):
             return None
-        found = self._git.run("cat-file", "-t", sha)
+        found = self._fact("cat-file", "-t", sha)
         return found.text if found.code == 0 else None
 
     def blob(self, sha: str) -> bytes:
         """A file's bytes."""
-        return self._git.ask("cat-file", "blob", sha).out
+        return self._read("cat-file", "blob", sha)
 
     def commit(self, sha: str) -> Commit:
         """Read a commit."""
-        raw = self._git.ask("cat-file", "commit", sha).out.decode("utf-8", "replace")
+        raw = self._read("cat-file", "commit", sha).decode("utf-8", "replace")
         head, _, message = raw.partition("\n\n")
         fields = [line.partition(" ")[::2] for line in head.splitlines()]
         found = dict(reversed(fields))
@@ -138,7 +141,7 @@ class GitStore:
 
     def tag(self, sha: str) -> TagObject:
         """Read an annotated tag."""
-        raw = self._git.ask("cat-file", "tag", sha).out.decode("utf-8", "replace")
+        raw = self._read("cat-file", "tag", sha).decode("utf-8", "replace")
         head, _, message = raw.partition("\n\n")
         found = dict(line.partition(" ")[::2] for line in head.splitlines())
         tagger = _person(found.get("tagger", "nobody <> 0 +0000"))
@@ -147,7 +150,7 @@ class GitStore:
     def tree(self, sha: str, recursive: bool = False) -> dict[str, Entry]:
         """A tree's lines by path."""
         options = ("-r", "-t") if recursive else ()
-        listed = self._git.ask("ls-tree", "-z", "-l", "--full-tree", *options, sha).out
+        listed = self._read("ls-tree", "-z", "-l", "--full-tree", *options, sha)
         entries = {}
         for line in listed.decode("utf-8", "surrogateescape").split("\0")[:-1]:
             head, _, path = line.partition("\t")
@@ -159,7 +162,7 @@ class GitStore:
         """What a commit has at a path."""
         if not path:
             return Entry("040000", "tree", self.commit(commit).tree)
-        listed = self._git.ask("ls-tree", "-z", "-l", "--full-tree", commit, "--", path).out
+        listed = self._read("ls-tree", "-z", "-l", "--full-tree", commit, "--", path)
         if not listed:
             return None
         mode, kind, sha, size = listed.decode("utf-8", "replace").partition("\t")[0].split()
@@ -205,13 +208,17 @@ class GitStore:
         """Remove a ref."""
         self._git.ask("update-ref", "-d", name)
 
+    def fetch(self, other: "GitStore", sha: str) -> None:
+        """Take over another repository's objects."""
+        self._git.ask("fetch", "-q", "--no-write-fetch-head", str(other.path), sha)
+
     def contains(self, commit: str, ancestor: str) -> bool:
         """Whether a commit has another one in its history."""
-        return self._git.run("merge-base", "--is-ancestor", ancestor, commit).code == 0
+        return self._fact("merge-base", "--is-ancestor", ancestor, commit).code == 0
 
     def merge_base(self, one: str, other: str) -> str | None:
         """Where two histories part."""
-        found = self._git.run("merge-base", one, other)
+        found = self._fact("merge-base", one, other)
         return found.text if found.code == 0 else None
 
     def log(self, tip: str, without: str = "", path: str = "", limit: int = 0) -> list[str]:
@@ -219,18 +226,35 @@ class GitStore:
         options = [f"--max-count={limit}"] if limit else []
         hidden = [f"^{without}"] if without else []
         below = ["--", path] if path else []
-        return self._git.ask("rev-list", *options, tip, *hidden, *below).text.split()
+        return self._read("rev-list", *options, tip, *hidden, *below).decode().split()
 
     def merge(self, base: str, head: str) -> str | None:
         """The tree of a merge; None if the two are in conflict."""
-        found = self._git.run("merge-tree", "--write-tree", base, head)
+        found = self._fact("merge-tree", "--write-tree", base, head)
         return found.text.split("\n")[0] if found.code == 0 else None
 
     def changes(self, old: str, new: str) -> list[FileChange]:
         """What lies between two commits or trees, file by file."""
-        raw = self._git.ask("diff-tree", "-r", "-M", "-z", "--raw", "--numstat", old, new).out
+        raw = self._read("diff-tree", "-r", "-M", "-z", "--raw", "--numstat", old, new)
         parts = raw.decode("utf-8", "surrogateescape").split("\0")[:-1]
         return [self._change(old, new, *each) for each in _read_changes(parts)]
+
+    def _fact(self, *arguments: str) -> Answer:
+        """Ask what can never change, because it is about objects by their names; so ask once."""
+        known = self._facts.get(arguments)
+        if known is not None:
+            return known
+        answer = self._git.run(*arguments)
+        no = answer.code == 1 and arguments[0] in ("merge-base", "merge-tree")
+        if answer.code == 0 or no:
+            self._facts[arguments] = answer
+        return answer
+
+    def _read(self, *arguments: str) -> bytes:
+        answer = self._fact(*arguments)
+        if answer.code:
+            raise explain(answer)
+        return answer.out
 
     def _change(
         self, old: str, new: str, letter: str, sha: str, path: str, previous: str, counts: str
@@ -238,7 +262,7 @@ class GitStore:
         names = {"A": "added", "D": "removed", "M": "modified", "R": "renamed", "T": "changed"}
         added, _, removed = counts.partition("\t")
         paths = [each for each in (previous, path) if each]
-        shown = self._git.ask("diff-tree", "-r", "-M", "-p", old, new, "--", *paths).out
+        shown = self._read("diff-tree", "-r", "-M", "-p", old, new, "--", *paths)
         patch = shown.decode("utf-8", "replace").partition("\n@@")
         text = f"@@{patch[2]}".rstrip("\n") if patch[1] else ""
         additions, deletions = (int(each) if each.isdigit() else 0 for each in (added, removed))

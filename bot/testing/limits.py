@@ -1,11 +1,12 @@
 """GitHub's patience: the hourly rate limit of each token, and the secondary limit on writing."""
 
+import math
 from collections import deque
 from dataclasses import dataclass, field
 
+from bot.testing.accounts import Token
 from bot.testing.faults import SECONDARY
 from bot.testing.messages import Json, Refusal, Request
-from bot.testing.state import Token
 
 _HOUR_S = 3600
 _MINUTE_S = 60
@@ -68,7 +69,7 @@ class Limits:
 
     def set_remaining(self, token_value: str, remaining: int, reset: float) -> None:
         """Say how much a token has left, and until when (seconds since 1970)."""
-        window = Window(max(self.per_hour, remaining), int(reset))
+        window = Window(max(self.per_hour, remaining), math.ceil(reset))
         window.used = window.limit - remaining
         self._windows[token_value] = window
 

@@ -1,5 +1,6 @@
 """The socket: HTTP on loopback to requests, outcomes to bytes, silence or a broken connection."""
 
+import gzip
 import json
 import select
 import socket
@@ -82,23 +83,38 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _read(self) -> Request:
         parts = urlsplit(self.path)
-        length = int(self.headers.get("Content-Length") or 0)
-        if length > _MAX_BODY:
-            raise Refusal(413, "Payload too large")
-        data = self.rfile.read(length)
+        data = self._read_body()
         headers = {name.lower(): value for name, value in self.headers.items()}
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
-        try:
-            body = json.loads(data) if data else None
-        except ValueError:
-            raise Refusal(400, "Problems parsing JSON") from None
+        body: Any = data
+        if not headers.get("content-type", "").startswith("application/x-git-"):
+            try:
+                body = json.loads(data) if data else None
+            except ValueError:
+                raise Refusal(400, "Problems parsing JSON") from None
         path = parts.path.rstrip("/") or "/"
         return Request(self.command, path, query, headers, body)
 
+    def _read_body(self) -> bytes:
+        """The body, whole: Git sends large ones in chunks and wordy ones compressed."""
+        if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
+            data = b""
+            while size := int(self.rfile.readline().split(b";")[0], 16):
+                data += self.rfile.read(size)
+                self.rfile.readline()
+            self.rfile.readline()
+        else:
+            length = int(self.headers.get("Content-Length") or 0)
+            if length > _MAX_BODY:
+                raise Refusal(413, "Payload too large")
+            data = self.rfile.read(length)
+        return gzip.decompress(data) if self.headers.get("Content-Encoding") == "gzip" else data
+
     def _write(self, answer: Answer) -> None:
-        data = b"" if answer.body is None else json.dumps(answer.body).encode()
+        data = answer.body if isinstance(answer.body, bytes) else b""
         self.send_response(answer.status)
-        if answer.body is not None:
+        if answer.body is not None and not isinstance(answer.body, bytes):
+            data = json.dumps(answer.body).encode()
             self.send_header("Content-Type", "application/json; charset=utf-8")
         for name, value in answer.headers.items():
             self.send_header(name, value)

@@ -7,6 +7,7 @@ from typing import Any
 Json = dict[str, Any]
 
 DOCS = "https://docs.github.com/rest"
+GIT_ROUTE = "/{owner}/{repo}.git"
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer; a body of None is no body at all."""
+    """One answer: JSON, bytes as they are, or None for no body at all."""
 
     status: int = 200
     body: Any = None
@@ -42,7 +43,8 @@ class Exchange:
         status: what the client was told; 0 if it was told nothing (a reset, a time-out).
         applied: whether the request was carried out; a write can be, and its answer get lost.
         fault: the kind of fault that was injected, if one was.
-        route: the path's template in GitHub's description; empty if there is no such path.
+        route: the path's template in GitHub's description, GIT_ROUTE for Git's own requests;
+            empty if there is no such path.
     """
 
     method: str

@@ -6,13 +6,14 @@ import json
 import threading
 from dataclasses import dataclass, replace
 
-from bot.testing import endpoints
+from bot.testing import endpoints, git_http
 from bot.testing.access import admit, identify
+from bot.testing.accounts import Token
 from bot.testing.call import Call, Route, find_route
 from bot.testing.faults import Fault, Faults
 from bot.testing.limits import Limits
-from bot.testing.messages import Answer, Exchange, Refusal, Request, not_found
-from bot.testing.state import State, Token
+from bot.testing.messages import GIT_ROUTE, Answer, Exchange, Refusal, Request, not_found
+from bot.testing.state import State
 
 endpoints.load()
 
@@ -47,11 +48,14 @@ class Service:
             elif fault.spares:
                 exchange = _disturbed(self._carry_out(request), fault)
             else:
+                body = None if git_http.is_git(request) else request.body
                 unheard = Exchange(
-                    request.method, request.path, request.query, request.body, 0, applied=False
+                    request.method, request.path, request.query, body, 0, applied=False
                 )
                 exchange = _disturbed(unheard, fault)
-            self.exchanges.append(replace(exchange, fault=fault.kind if fault else ""))
+            kept = None if isinstance(exchange.answer, bytes) else exchange.answer
+            kind = fault.kind if fault else ""
+            self.exchanges.append(replace(exchange, answer=kept, fault=kind))
         if fault is not None and fault.kind in _SILENT:
             return Outcome(None, 0.0 if fault.kind == "reset" else fault.seconds)
         return Outcome(Answer(exchange.status, exchange.answer, exchange.headers))
@@ -60,12 +64,14 @@ class Service:
         state = self._before if stale and self._before is not None else self._state
         if not request.reads and self._faults.stale_ahead:
             self._before = copy.deepcopy(self._state)
+        if git_http.is_git(request):
+            return _git(state, request)
         token: Token | None = None
         template = ""
         try:
-            token = identify(state, request)
             route, parameters = find_route(request.method, request.path)
-            template = route.template
+            template = route.name
+            token = identify(state, request)
             answer = self._answer(state, request, token, route, parameters)
         except Refusal as refusal:
             answer = refusal.answer
@@ -110,6 +116,24 @@ class Service:
             raise
         window.used += not free and answer.status != 304  # an unchanged answer is free
         return answer
+
+
+def _git(state: State, request: Request) -> Exchange:
+    """Git's own requests; their bytes are not worth keeping."""
+    token = git_http.token_of(state, request)
+    answer = git_http.answer(state, request, token)
+    return Exchange(
+        request.method,
+        request.path,
+        request.query,
+        None,
+        answer.status,
+        answer.body,
+        answer.headers,
+        token.account.login if token else "",
+        GIT_ROUTE,
+        applied=answer.status < 400,
+    )
 
 
 def _disturbed(exchange: Exchange, fault: Fault) -> Exchange:

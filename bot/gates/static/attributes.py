@@ -125,7 +125,7 @@ def _check_assignment(source: Source, node: ast.Attribute) -> None:
     name = node.attr
     if is_dunder(name):
         source.refuse(node, name, "nobody may assign Python's own attributes", "leave it out")
-    elif source.owner(node.value) is not None:
+    elif source.owner(node.value) is not None or _is_option(source, node.value):
         return
     elif _root_is_shared(source, node.value):
         why = "it changes a module or a class for everybody"
@@ -135,6 +135,11 @@ def _check_assignment(source: Source, node: ast.Attribute) -> None:
     elif name not in source.words.assigned and not _is_field(source, name):
         why = "attributes may be assigned on self only"
         source.refuse(node, name, why, f'for a column write ["{name}"] = ..., else use self.{name}')
+
+
+def _is_option(source: Source, node: ast.expr) -> bool:
+    """Tell whether this is how pandas shows frames, which anybody may set."""
+    return source.modules.get(node, "").startswith("pandas.options.")
 
 
 def _is_field(source: Source, name: str) -> bool:
@@ -155,6 +160,6 @@ def _root_is_shared(source: Source, node: ast.expr) -> bool:
         current = current.value
     if not isinstance(current, ast.Name):
         return False
-    scope, bindings = source.meaning(current)
-    shared = any(binding.kind in ("module", "import", "class", "function") for binding in bindings)
-    return shared or scope is None or source.is_class_argument(current)
+    kinds = {kind for kind, _ in source.kinds(current)}
+    shared = bool(kinds & {"module", "import", "class", "function"})
+    return shared or not kinds or source.is_class_argument(current)

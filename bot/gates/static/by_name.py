@@ -109,8 +109,7 @@ def _is_safe(source: Source, node: ast.expr, depth: int) -> bool:
         case ast.Constant(value=str(text)):
             return text in source.words.by_name_words
         case ast.Dict(values=values):
-            plain = all(key is not None for key in node.keys)
-            return plain and all(_is_safe(source, value, depth + 1) for value in values)
+            return all(_is_safe(source, value, depth + 1) for value in values)
         case ast.List(elts=items) | ast.Tuple(elts=items):
             return all(_is_safe(source, item, depth + 1) for item in items)
         case ast.IfExp(body=first, orelse=second):
@@ -121,11 +120,61 @@ def _is_safe(source: Source, node: ast.expr, depth: int) -> bool:
             source.listed.get(function) == "functools.partial"
         ):
             return _is_safe(source, first, depth + 1)
+        case ast.Call(func=function, args=[], keywords=keywords) if source.is_builtin(
+            function, "dict"
+        ):
+            return all(_is_safe(source, keyword.value, depth + 1) for keyword in keywords)
+        case ast.Call(func=ast.Attribute(value=base, attr="fromkeys"), args=[_, value]) if (
+            source.is_builtin(base, "dict")
+        ):
+            return _is_safe(source, value, depth + 1)
         case ast.Attribute():
-            return _is_method(source, node) or "." in source.listed.get(node, "")
+            return _is_safe_attribute(source, node, depth)
         case ast.Name():
             return _is_safe_name(source, node, depth)
     return False
+
+
+def _is_safe_attribute(source: Source, node: ast.Attribute, depth: int) -> bool:
+    if "." in source.listed.get(node, ""):
+        return True
+    key = f"{node.attr} of {id(source.owner(node.value))}"
+    if source.remember("method", key, lambda: _is_method(source, node)):
+        return True
+    if node.attr in source.words.values and not source.declares(node.attr):
+        return True  # a bound method of a value, as mapping.get
+    return source.remember("constant", key, lambda: _is_class_constant(source, node, depth))
+
+
+def _is_class_constant(source: Source, node: ast.Attribute, depth: int) -> bool:
+    """Tell whether self.NAME is a dictionary of listed words that the class body writes once."""
+    owner = source.owner(node.value)
+    made = [
+        statement.value
+        for statement in (owner.body if owner is not None else [])
+        if isinstance(statement, ast.Assign)
+        and any(
+            isinstance(target, ast.Name) and target.id == node.attr for target in statement.targets
+        )
+    ]
+    uses = [
+        source.tree.parent(item)
+        for item in source.tree.nodes
+        if isinstance(item, ast.Attribute) and item.attr == node.attr
+    ]
+    read = all(
+        isinstance(use, ast.Call)
+        and isinstance(use.func, ast.Attribute)
+        and use.func.attr in source.words.by_name
+        for use in uses
+    )
+    if len(made) != 1 or not read or not _is_fixed(source, node.attr, "value"):
+        return False
+    named = any(
+        isinstance(item, ast.Name) and item.id == node.attr and isinstance(item.ctx, ast.Load)
+        for item in source.tree.nodes
+    )
+    return not named and _is_safe(source, made[0], depth + 1)
 
 
 def _is_method(source: Source, node: ast.Attribute) -> bool:
@@ -140,14 +189,28 @@ def _is_method(source: Source, node: ast.Attribute) -> bool:
         for item in source.tree.nodes
     )
     methods = {item.name for item in owner.body if isinstance(item, ast.FunctionDef)}
-    return node.attr in methods and not stored
+    return node.attr in methods and not stored and _is_fixed(source, node.attr, "function")
+
+
+def _is_fixed(source: Source, name: str, kind: str) -> bool:
+    """Tell whether no class of the file and no text can put something else under this name."""
+    for owner in source.attributes_of:
+        bindings = source.scopes.inside(owner).names.get(name, [])
+        if len(bindings) > 1 or any(binding.kind != kind for binding in bindings):
+            return False
+    return name not in source.spoken
 
 
 def _is_safe_name(source: Source, node: ast.Name, depth: int) -> bool:
     scope, bindings = source.meaning(node)
     if scope is None:
         return node.id in source.words.builtins
-    return all(_is_safe_binding(source, item, node.id, depth) for item in bindings)
+    key = f"{node.id} in {id(scope)}"
+    return source.remember(
+        "safe",
+        key,
+        lambda: all(_is_safe_binding(source, item, node.id, depth) for item in bindings),
+    )
 
 
 def _is_safe_binding(source: Source, binding: Binding, name: str, depth: int) -> bool:
@@ -170,6 +233,10 @@ def _is_safe_binding(source: Source, binding: Binding, name: str, depth: int) ->
 
 def _stays(source: Source, name: str, value: ast.expr, depth: int) -> bool:
     """Tell whether a dictionary keeps the listed words that it was made with."""
+    return source.remember("stays", name, lambda: _keeps_words(source, name, value, depth))
+
+
+def _keeps_words(source: Source, name: str, value: ast.expr, depth: int) -> bool:
     own = set().union(*source.attributes_of.values(), set())
     if own & source.words.by_name:
         return False
@@ -191,6 +258,8 @@ def _leaves_alone(source: Source, node: ast.Name, nested: bool, depth: int) -> b
             return True
         case ast.Compare():
             return True
+        case ast.Dict():
+            return not nested
         case ast.Attribute(attr=attr):
             return attr in _READING and not nested
         case ast.Subscript(ctx=ast.Load()) | ast.For() | ast.comprehension():

@@ -6,14 +6,17 @@ import string
 from bot.gates.static.attributes import check_attribute
 from bot.gates.static.by_name import is_own_method
 from bot.gates.static.names import is_dunder
+from bot.gates.static.patching import PATCH, check_patching, patches_object
+from bot.gates.static.paths import check_path_method, opens_for_reading, reads_a_path
 from bot.gates.static.source import Source
 from bot.gates.static.unbound import in_annotation
 
-_READ_MODES = {"r", "rb", "rt"}
 _MAIN = "adapters.strategy_cli.main"
+_SHOWING = ("print", "repr", "str", "isinstance")
 _LOGGING = {"debug", "info", "warning", "error", "exception", "critical"}
+_LOG_SETTINGS = {"level", "format", "datefmt", "force"}
+_OPTIONS = {"pandas.set_option", "pandas.reset_option", "pandas.option_context"}
 _MA_TYPE = "adapters.series.ma_type"
-_PATCHERS = {"unittest.mock.patch"}
 
 
 def check_calls(source: Source) -> None:
@@ -38,9 +41,9 @@ def _check_method(source: Source, node: ast.Attribute) -> None:
         why = "to_string writes a file when it is given one"
         source.refuse(node, "to_string", why, "write x.to_string() and print or return the text")
     elif source.words.file_class in ("module", "test"):
-        _check_path_method(source, node, called)
+        check_path_method(source, node, called)
     if source.words.file_class == "test" and node.attr in ("setattr", "patch"):
-        _check_patching(source, node, called)
+        check_patching(source, node, called)
 
 
 def _check_format(source: Source, node: ast.Attribute, call: ast.Call | None) -> None:
@@ -75,46 +78,6 @@ def _prints_only(call: ast.Call | None) -> bool:
     return all(keyword.arg not in (None, "buf") for keyword in call.keywords)
 
 
-def _check_path_method(source: Source, node: ast.Attribute, call: ast.Call | None) -> None:
-    """Keep a Path to reading: open for reading, and neither replace nor rename another file."""
-    uses_paths = "pathlib" in _imported(source)
-    if (
-        node.attr == "open"
-        and uses_paths
-        and not (call is not None and _opens_for_reading(call, 0))
-    ):
-        why = "a file may be opened for reading only"
-        source.refuse(node, "open", why, 'write path.open() or path.open("rb")')
-    if node.attr in ("replace", "rename") and uses_paths and not _is_no_path(call):
-        why = f"{node.attr} of a path moves a file"
-        source.refuse(node, node.attr, why, "for text give two arguments, for a frame keywords")
-
-
-def _imported(source: Source) -> set[str]:
-    found = set()
-    for names in source.scopes.module.names.values():
-        found |= {binding.origin.split(".")[0] for binding in names}
-    return found
-
-
-def _is_no_path(call: ast.Call | None) -> bool:
-    if call is None or any(isinstance(item, ast.Starred) for item in call.args):
-        return False
-    if any(keyword.arg in (None, "target") for keyword in call.keywords):
-        return False
-    return len(call.args) != 1 or isinstance(call.args[0], ast.Dict)
-
-
-def _opens_for_reading(call: ast.Call, position: int) -> bool:
-    modes = list(call.args[position : position + 1])
-    modes += [keyword.value for keyword in call.keywords if keyword.arg == "mode"]
-    if any(keyword.arg in (None, "opener") for keyword in call.keywords):
-        return False
-    if any(isinstance(argument, ast.Starred) for argument in call.args):
-        return False
-    return all(isinstance(mode, ast.Constant) and mode.value in _READ_MODES for mode in modes)
-
-
 def _check_listed(source: Source, node: ast.Attribute | ast.Name) -> None:
     name = source.listed.get(node, "")
     call = source.tree.parent(node)
@@ -128,13 +91,19 @@ def _check_listed(source: Source, node: ast.Attribute | ast.Name) -> None:
     elif name == _MAIN and not _is_main_guarded(source, node):
         why = "the command line starts when the file is run, never when it is imported"
         source.refuse(node, "main", why, 'call it under `if __name__ == "__main__":`')
-    elif name in _PATCHERS and not _patches_object(source, node):
+    elif name == PATCH and not patches_object(source, node):
         why = "patch finds its target by a text, which may be any module"
         source.refuse(node, "patch", why, 'write patch.object(thing, "attribute", ...)')
+    elif name == "logging.basicConfig" and not _keywords_within(called, _LOG_SETTINGS):
+        why = "a file name or a handler would make the log a file"
+        source.refuse(node, "basicConfig", why, "give level, format and datefmt only")
+    elif name in _OPTIONS and not _sets_harmless_options(called):
+        why = "some options of pandas load modules by name"
+        source.refuse(node, name, why, 'write the option out: pd.set_option("display.width", 100)')
     elif name == _MA_TYPE and not _names_an_average(called):
         why = "the kind of moving average is looked up by this text"
         source.refuse(node, "ma_type", why, 'write the kind out: series.ma_type("EMA")')
-    elif name.startswith("pandas.read_") and not _reads_a_path(source, called):
+    elif name.startswith("pandas.read_") and not reads_a_path(source, called):
         why = "a text may be an address on the network"
         source.refuse(node, name, why, "give a path: pd.read_csv(Path(name))")
 
@@ -151,6 +120,23 @@ def _is_type_use(source: Source, node: ast.expr) -> bool:
                 source.is_builtin(function, name) for name in ("isinstance", "issubclass")
             )
     return in_annotation(source, node)
+
+
+def _keywords_within(call: ast.Call | None, allowed: set[str]) -> bool:
+    if call is None or call.args:
+        return False
+    return all(keyword.arg in allowed for keyword in call.keywords)
+
+
+def _sets_harmless_options(call: ast.Call | None) -> bool:
+    if call is None or call.keywords or not call.args:
+        return False
+    for name in call.args[::2]:
+        if not isinstance(name, ast.Constant) or not isinstance(name.value, str):
+            return False
+        if not name.value.startswith(("display.", "mode.", "future.", "compute.")):
+            return False
+    return not any(isinstance(argument, ast.Starred) for argument in call.args)
 
 
 def _names_an_average(call: ast.Call | None) -> bool:
@@ -190,90 +176,6 @@ def _is_main_test(test: ast.expr) -> bool:
     return False
 
 
-def _patches_object(source: Source, node: ast.AST) -> bool:
-    method = source.tree.parent(node)
-    if not isinstance(method, ast.Attribute) or method.attr != "object":
-        return False
-    call = source.tree.parent(method)
-    return isinstance(call, ast.Call) and call.func is method and _names_plain_attribute(call)
-
-
-def _names_plain_attribute(call: ast.Call) -> bool:
-    """Tell whether the first argument is an object and the second a plain attribute's name."""
-    match call.args:
-        case [ast.Constant() | ast.Starred(), *_]:
-            return False
-        case [_, ast.Constant(value=str(name)), *_]:
-            return name.isidentifier() and not is_dunder(name)
-    return False
-
-
-def _check_patching(source: Source, node: ast.Attribute, call: ast.Call | None) -> None:
-    if node.attr == "patch":
-        method = source.tree.parent(node)
-        outer = source.tree.parent(method) if method is not None else None
-        by_object = isinstance(method, ast.Attribute) and method.attr == "object"
-        if by_object and isinstance(outer, ast.Call) and _names_plain_attribute(outer):
-            return
-    elif call is not None and _names_plain_attribute(call):
-        return
-    why = "the target is found by a text, which may be any module"
-    source.refuse(
-        node, node.attr, why, 'name the object and its attribute: (thing, "attribute", value)'
-    )
-
-
-def _reads_a_path(source: Source, call: ast.Call | None) -> bool:
-    if call is None or not call.args:
-        return False
-    if any(keyword.arg in (None, "storage_options", "engine") for keyword in call.keywords):
-        return False
-    return _is_path(source, call.args[0], 0)
-
-
-def _is_path(source: Source, node: ast.expr, depth: int) -> bool:
-    if depth > 8:
-        return False
-    match node:
-        case ast.Constant(value=str(text)):
-            return "://" not in text and not text.startswith(("/", "~", "\\")) and ".." not in text
-        case ast.Call(func=function) if source.listed.get(function, "").startswith("pathlib."):
-            return True
-        case ast.Call(func=ast.Attribute(value=base, attr="joinpath" | "with_suffix" | "resolve")):
-            return _is_path(source, base, depth + 1)
-        case ast.BinOp(op=ast.Div(), left=left):
-            return _is_path(source, left, depth + 1)
-        case ast.Attribute(value=base, attr="parent"):
-            return _is_path(source, base, depth + 1)
-        case ast.Name():
-            return _is_path_name(source, node, depth)
-    return False
-
-
-def _is_path_name(source: Source, node: ast.Name, depth: int) -> bool:
-    _, bindings = source.meaning(node)
-    if not bindings:
-        return False
-    for binding in bindings:
-        parent = source.tree.parent(binding.node)
-        match binding.node, parent:
-            case ast.arg(arg=name, annotation=annotation), _:
-                listed = source.listed.get(annotation, "") if annotation is not None else ""
-                if name != "tmp_path" and not listed.startswith("pathlib."):
-                    return False
-            case _, ast.Assign(value=value):
-                if not _is_path(source, value, depth + 1):
-                    return False
-            case _, ast.For(
-                iter=ast.Call(func=ast.Attribute(value=base, attr="glob" | "iterdir" | "rglob"))
-            ):
-                if not _is_path(source, base, depth + 1):
-                    return False
-            case _:
-                return False
-    return True
-
-
 def _check_builtin(source: Source, call: ast.Call, function: ast.Name) -> None:
     if source.meaning(function)[0] is not None:
         return
@@ -284,7 +186,7 @@ def _check_builtin(source: Source, call: ast.Call, function: ast.Name) -> None:
     elif name in ("getattr", "hasattr", "setattr"):
         _check_named_attribute(source, call, name)
     elif name == "open" and "open" in source.words.call_only_builtins:
-        if not (call.args and _opens_for_reading(call, 1)):
+        if not (call.args and opens_for_reading(call, 1)):
             why = "a file may be opened for reading only"
             source.refuse(call, "open", why, "write open(path) or open(path, 'rb')")
     elif name == "super" and call.args and not _is_plain_super(source, call):
@@ -298,7 +200,7 @@ def _tells_a_type(source: Source, call: ast.Call) -> bool:
         case ast.Compare() | ast.FormattedValue() | ast.Attribute(attr="__name__"):
             return True
         case ast.Call(func=ast.Name() as function):
-            return any(source.is_builtin(function, word) for word in ("print", "repr", "str"))
+            return any(source.is_builtin(function, word) for word in _SHOWING)
         case ast.Call(func=ast.Attribute(attr=word)):
             return word in _LOGGING
     return False

@@ -1,5 +1,7 @@
 """A file's bytes to everything in it that its class of file may not have."""
 
+import contextlib
+
 from bot.gates.static.attributes import check_attributes
 from bot.gates.static.by_name import check_functions_by_name
 from bot.gates.static.calls import check_calls
@@ -8,7 +10,7 @@ from bot.gates.static.import_lines import check_imports
 from bot.gates.static.names import check_names, trace_origins
 from bot.gates.static.offence import Offence
 from bot.gates.static.scopes import Scopes
-from bot.gates.static.source import Source
+from bot.gates.static.source import Enough, Source
 from bot.gates.static.tree import Tree, read_tree
 from bot.gates.static.vocabulary import FileClass, Vocabulary, vocabulary
 
@@ -37,11 +39,12 @@ def check_tree(tree: Tree, file_class: FileClass) -> tuple[Offence, ...]:
 def _check(tree: Tree, words: Vocabulary) -> tuple[Offence, ...]:
     source = Source(tree, Scopes(tree), words)
     source.collect_words()
-    check_imports(source)
-    trace_origins(source)
-    check_names(source)
-    check_attributes(source)
-    check_functions_by_name(source)
-    check_calls(source)
-    check_classes(source)
+    with contextlib.suppress(Enough):
+        check_imports(source)
+        trace_origins(source)
+        check_names(source)
+        check_attributes(source)
+        check_functions_by_name(source)
+        check_calls(source)
+        check_classes(source)
     return tuple(sorted(set(source.offences))[:OFFENCE_LIMIT])

@@ -60,7 +60,7 @@ def _base_name(source: Source, base: ast.expr) -> str:
         )
     if isinstance(base, ast.Name):
         _, bindings = source.meaning(base)
-        if bindings and all(binding.kind == "class" for binding in bindings):
+        if source.kinds(base) == {("class", "")}:
             return "own"
         if len(bindings) == 1 and _is_named_tuple(source, bindings[0].node):
             return "own"
@@ -85,12 +85,11 @@ def _check_decorator(source: Source, node: ast.expr) -> None:
     if called in source.refused_chains:
         return
     if isinstance(called, ast.Attribute) and called.attr in _PROPERTY_PARTS:
-        if isinstance(called.value, ast.Name):
-            return
-    elif isinstance(called, ast.Name) and called not in source.listed:
-        _, bindings = source.meaning(called)
-        if bindings and all(binding.kind == "function" for binding in bindings):
-            return
+        known = isinstance(called.value, ast.Name)
+    else:
+        known = isinstance(called, ast.Name) and source.kinds(called) == {("function", "")}
+    if known:
+        return
     if source.listed.get(called, "") in source.words.decorators:
         return
     why = "a decorator calls what it is given, so decorators are listed"

@@ -2,6 +2,7 @@
 
 import ast
 import difflib
+from functools import lru_cache
 
 from bot.gates.static.source import Source
 from bot.gates.static.vocabulary import FILE_CLASSES, vocabulary
@@ -97,8 +98,13 @@ def _unlisted_name(source: Source, module: str, name: str) -> tuple[str, str]:
 def unlisted_name(source: Source, module: str, name: str) -> tuple[str, str]:
     """Say that a module's name is not listed, and which one is near."""
     review = source.words.review_of(name)
-    near = difflib.get_close_matches(name, source.words.modules.get(module, ()), n=1)
-    instead = f"did you mean {module}.{near[0]}?" if near else "use a listed name"
+    near = _nearest(name, source.words.modules.get(module, frozenset()))
+    instead = f"did you mean {module}.{near}?" if near else "use a listed name"
     if review is not None:
         return f"{module}.{name} is left out: {review.why}", review.instead
     return f"{name} is not on the list of names of {module}", instead
+
+
+@lru_cache(maxsize=256)
+def _nearest(name: str, words: frozenset[str]) -> str:
+    return next(iter(difflib.get_close_matches(name[:60], sorted(words), n=1)), "")

@@ -24,20 +24,20 @@ def trace_origins(source: Source) -> None:
 
 
 def _trace_name(source: Source, node: ast.Name) -> None:
-    bindings = source.meaning(node)[1]
-    modules = {binding.origin for binding in bindings if binding.kind == "module"}
+    meanings = source.kinds(node)
+    modules = {origin for kind, origin in meanings if kind == "module"}
     if len(modules) == 1:
         source.modules[node] = modules.pop()
     elif modules:
         source.refuse(node, node.id, "this name stands for two modules", "give each its own name")
         source.refused_chains.add(node)
-    elif bindings and all(binding.kind == "import" for binding in bindings):
-        origins = {binding.origin for binding in bindings}
+    elif meanings and all(kind == "import" for kind, _ in meanings):
+        origins = {origin for _, origin in meanings}
         if "?" in origins:
             source.refused_chains.add(node)
         elif len({origin.rsplit(".", 1)[1] for origin in origins}) == 1:
             source.listed[node] = min(origins)
-    elif not bindings:
+    elif not meanings:
         source.listed[node] = node.id
 
 
@@ -91,10 +91,11 @@ def check_names(source: Source) -> None:
 
 
 def _check_name(source: Source, node: ast.Name, name: str) -> None:
-    scope, bindings = source.meaning(node)
+    scope = source.meaning(node)[0]
     if not isinstance(node.ctx, ast.Load):
         _check_bound(source, node, name)
-        if isinstance(node.ctx, ast.Store) and any(item.kind == "module" for item in bindings):
+        module = any(kind == "module" for kind, _ in source.kinds(node))
+        if isinstance(node.ctx, ast.Store) and module and not _becomes_none(source, node):
             source.refuse(node, name, "this name stands for a module", "choose another name")
         return
     if is_dunder(name):
@@ -141,6 +142,8 @@ def _check_module_value(source: Source, node: ast.Name | ast.Attribute) -> None:
     parent = source.tree.parent(node)
     if isinstance(parent, ast.Attribute) and parent.value is node:
         return
+    if _is_compared_with_none(parent):
+        return
     name = source.modules[node]
     shown = node.id if isinstance(node, ast.Name) else node.attr
     source.refuse(
@@ -149,6 +152,23 @@ def _check_module_value(source: Source, node: ast.Name | ast.Attribute) -> None:
         f"the module {name} is used as a value; it may only stand before a dot",
         f"use one of its names: {shown}.name",
     )
+
+
+def _becomes_none(source: Source, node: ast.AST) -> bool:
+    """An optional library: try to import it, else its name is None."""
+    parent = source.tree.parent(node)
+    return (
+        isinstance(parent, ast.Assign)
+        and isinstance(parent.value, ast.Constant)
+        and parent.value.value is None
+    )
+
+
+def _is_compared_with_none(node: ast.AST | None) -> bool:
+    match node:
+        case ast.Compare(ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            return True
+    return False
 
 
 def _check_bound(source: Source, node: ast.AST, name: str) -> None:

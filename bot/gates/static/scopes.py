@@ -56,6 +56,7 @@ class Scopes:
         self.module = Scope(tree.root, None)
         self._inside: dict[ast.AST, Scope] = {tree.root: self.module}
         self._scope: dict[ast.AST, Scope] = {tree.root: self.module}
+        self._bodies: dict[ast.AST, frozenset[ast.AST]] = {}
         for node in tree.nodes[1:]:
             self._place(node)
         for node in tree.nodes:
@@ -106,10 +107,12 @@ class Scopes:
             self._scope[node] = self._scope[parent]
         if isinstance(node, _SCOPES):
             self._inside[node] = Scope(node, self._scope[node])
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            self._bodies[node] = frozenset(node.body)
 
     def _is_inside(self, parent: ast.AST, node: ast.AST) -> bool:
         if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            return node in parent.body
+            return node in self._bodies[parent]
         if isinstance(parent, ast.Lambda):
             return node is parent.body
         if isinstance(parent, _COMPREHENSIONS):

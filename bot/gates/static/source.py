@@ -2,15 +2,22 @@
 
 import ast
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bot.gates.static.offence import Offence, printable
-from bot.gates.static.scopes import Binding, Scope, Scopes
+from bot.gates.static.scopes import Binding, Kind, Scope, Scopes
 from bot.gates.static.tree import Tree
 from bot.gates.static.vocabulary import Vocabulary
 
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _LONGEST_WORD_LIST = 300
+_PLENTY = 500
+_Meaning = tuple[Scope | None, list[Binding], frozenset[tuple[Kind, str]]]
+
+
+class Enough(Exception):
+    """So much is refused already that looking further helps nobody."""
 
 
 @dataclass
@@ -21,6 +28,9 @@ class Source:
         modules: expression -> module that it stands for.
         listed: expression -> listed name that it stands for, as numpy.mean.
         refused_chains: attributes that already have their offence.
+        spoken: words in texts and names of keywords, which become columns and fields.
+        declared: these, and the attributes of the file's classes.
+        prefixes: how names begin that the file makes up, as f"rsi_{n}".
     """
 
     tree: Tree
@@ -30,12 +40,20 @@ class Source:
     modules: dict[ast.AST, str] = field(default_factory=dict)
     listed: dict[ast.AST, str] = field(default_factory=dict)
     refused_chains: set[ast.AST] = field(default_factory=set)
+    spoken: set[str] = field(default_factory=set)
     declared: set[str] = field(default_factory=set)
     prefixes: set[str] = field(default_factory=set)
     attributes_of: dict[ast.ClassDef, set[str]] = field(default_factory=dict)
+    families: dict[ast.ClassDef, set[str]] = field(default_factory=dict)
+    meanings: dict[tuple[int, str], _Meaning] = field(default_factory=dict)
+    answers: dict[tuple[str, str], bool] = field(default_factory=dict)
 
     def refuse(self, node: ast.AST, name: str, why: str, instead: str) -> None:
-        """Note an offence at a node."""
+        """Note an offence at a node.
+
+        Raises:
+            Enough: when there are plenty, which ends the examination.
+        """
         line = getattr(node, "lineno", 0)
         column = getattr(node, "col_offset", 0) + 1
         if isinstance(node, ast.Attribute) and node.end_lineno is not None:
@@ -43,10 +61,25 @@ class Source:
             line = node.end_lineno
             column = (node.end_col_offset or 0) - len(node.attr.encode("utf-8")) + 1
         self.offences.append(Offence(line, column, printable(name), why, instead))
+        if len(self.offences) >= _PLENTY:
+            raise Enough
 
     def meaning(self, node: ast.Name) -> tuple[Scope | None, list[Binding]]:
-        """Find what a name means where it stands."""
-        return self.scopes.resolve(node.id, self.scopes.of(node))
+        """Find what a name means where it stands; ask only after the imports are bound."""
+        return self._meaning(node)[:2]
+
+    def kinds(self, node: ast.Name) -> frozenset[tuple[Kind, str]]:
+        """Give the kinds of what a name may mean, with where imports come from."""
+        return self._meaning(node)[2]
+
+    def _meaning(self, node: ast.Name) -> _Meaning:
+        start = self.scopes.of(node)
+        key = (id(start), node.id)
+        if key not in self.meanings:
+            scope, bindings = self.scopes.resolve(node.id, start)
+            kinds = frozenset((binding.kind, binding.origin) for binding in bindings)
+            self.meanings[key] = (scope, bindings, kinds)
+        return self.meanings[key]
 
     def owner(self, node: ast.expr) -> ast.ClassDef | None:
         """Give the class whose instance this expression is, if it is a method's own `self`."""
@@ -78,23 +111,34 @@ class Source:
         for node in self.tree.nodes:
             match node:
                 case ast.Constant(value=str(text)) if len(text) <= _LONGEST_WORD_LIST:
-                    self.declared.update(_WORDS.findall(text))
+                    self.spoken.update(_WORDS.findall(text))
                 case ast.JoinedStr(values=[ast.Constant(value=str(text)), *_]):
-                    if len(text) > 1 and text.isidentifier():
+                    if len(text) > 1 and text.isidentifier() and len(self.prefixes) < _PLENTY:
                         self.prefixes.add(text)
                 case ast.keyword(arg=str(name)):
-                    self.declared.add(name)
+                    self.spoken.add(name)
                 case ast.ClassDef():
                     self.attributes_of[node] = _class_attributes(node)
-        for attributes in self.attributes_of.values():
-            self.declared |= attributes
+        self.declared = self.spoken.union(*self.attributes_of.values())
 
     def is_builtin(self, node: ast.AST, name: str) -> bool:
         """Tell whether an expression is this builtin, and not a name of the file's own."""
         return isinstance(node, ast.Name) and node.id == name and self.meaning(node)[0] is None
 
+    def remember(self, question: str, name: str, answer: Callable[[], bool]) -> bool:
+        """Answer a question about a name once; looking through the whole file is slow."""
+        key = (question, name)
+        if key not in self.answers:
+            self.answers[key] = answer()
+        return self.answers[key]
+
     def family(self, owner: ast.ClassDef) -> set[str]:
         """Collect what a class and the file's own classes above it define."""
+        if owner not in self.families:
+            self.families[owner] = self._family(owner)
+        return self.families[owner]
+
+    def _family(self, owner: ast.ClassDef) -> set[str]:
         known = {node.name: node for node in self.attributes_of}
         found: set[str] = set()
         waiting, seen = [owner], set()
@@ -110,7 +154,7 @@ class Source:
 
     def declares(self, name: str) -> bool:
         """Tell whether the file itself speaks of an attribute or a column of this name."""
-        return name in self.declared or any(name.startswith(prefix) for prefix in self.prefixes)
+        return name in self.declared or name.startswith(tuple(self.prefixes))
 
 
 def method_of_class(tree: Tree, node: ast.FunctionDef) -> bool:

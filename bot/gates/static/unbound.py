@@ -30,6 +30,10 @@ _HARMLESS_DECORATORS = (
 
 def methods_escape(source: Source) -> bool:
     """Tell whether some method may be called with another object as self."""
+    return source.remember("methods escape", "", lambda: _methods_escape(source))
+
+
+def _methods_escape(source: Source) -> bool:
     methods = {
         node.name
         for node in source.tree.nodes
@@ -49,14 +53,13 @@ def _escapes(source: Source, node: ast.AST, methods: set[str]) -> bool:
                 and not (isinstance(use, ast.Attribute) and use.attr == "__name__")
             )
         case ast.Name(ctx=ast.Load()):
-            scope, bindings = source.meaning(node)
+            scope = source.meaning(node)[0]
             if source.is_class_argument(node):
                 return not _harmless_use(source, node, methods)
             if scope is not None and scope.is_class and node.id in methods:
                 return not isinstance(source.tree.parent(node), ast.Attribute)
-            return any(item.kind == "class" for item in bindings) and not _harmless_use(
-                source, node, methods
-            )
+            is_class = ("class", "") in source.kinds(node)
+            return is_class and not _harmless_use(source, node, methods)
         case ast.FunctionDef() | ast.ClassDef():
             method = isinstance(node, ast.ClassDef) or method_of_class(source.tree, node)
             return method and any(

@@ -129,7 +129,7 @@ def _modules(
     file_class: FileClass, generated: list[dict[str, Any]], hand: dict[str, Any]
 ) -> dict[str, frozenset[str]]:
     pages = [page.get("modules", {}) for page in generated]
-    pages += [hand["python"], hand["libraries"], hand["ours"]]
+    pages += [hand["python"], hand["libraries"], hand["indicators"], hand["ours"]]
     if file_class != "strategy":
         pages.append(hand[file_class])
     if file_class == "test":

@@ -23,5 +23,4 @@ def get_user(call: Call) -> Answer:
 def get_rate_limit(call: Call) -> Answer:
     """What is left of the hour; asking is free."""
     rate = call.window.json
-    resources = {"core": {**rate, "resource": "core"}, "search": {**rate, "resource": "search"}}
-    return Answer(200, {"resources": resources, "rate": rate})
+    return Answer(200, {"resources": {"core": rate, "search": rate}, "rate": rate})

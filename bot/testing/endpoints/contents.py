@@ -41,7 +41,7 @@ def _render(call: Call, ref: str, path: str, entry: Entry) -> Json:
     }
 
 
-@route("GET", "/repos/{owner}/{repo}/contents", "contents:read")
+@route("GET", "/repos/{owner}/{repo}/contents", "contents:read", described=_CONTENTS)
 @route("GET", _CONTENTS, "contents:read")
 def get_contents(call: Call) -> Answer:
     """A file, or the list of a folder."""
@@ -97,10 +97,11 @@ def _ground(call: Call, path: str) -> tuple[str, dict[str, Entry], Entry | None]
     tip = home.git.ref(f"refs/heads/{branch}")
     if tip is None:
         raise Refusal(404, f"Branch {branch} not found")
-    if path.startswith(".github/workflows/") and call.token and call.token.permissions is not None:
+    runs = path.startswith(".github/workflows/")
+    limited = call.token is not None and call.token.permissions is not None
+    if runs and limited and not allows(home, call.token, "workflows", "write"):
         # Changing what runs needs a permission of its own, which GITHUB_TOKEN can never have.
-        if not allows(home, call.token, "workflows", "write"):
-            raise Refusal(403, "Resource not accessible by integration")
+        raise Refusal(403, "Resource not accessible by integration")
     listed = home.git.tree(tip, recursive=True)
     files = {name: entry for name, entry in listed.items() if entry.kind != "tree"}
     return branch, files, files.get(path)

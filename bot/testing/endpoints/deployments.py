@@ -1,9 +1,10 @@
 """Deployments and how they went."""
 
 from bot.testing.call import Call, route
+from bot.testing.delivery import Deployment, DeploymentStatus
 from bot.testing.messages import Answer, Json, Refusal, invalid, not_found
 from bot.testing.shapes import api, maybe_app, node_id, user
-from bot.testing.state import Deployment, DeploymentStatus, Repository, State
+from bot.testing.state import Repository, State
 
 _ALL = "/repos/{owner}/{repo}/deployments"
 _ONE = f"{_ALL}/{{deployment_id}}"
@@ -133,10 +134,10 @@ def create_status(call: Call) -> Answer:
     status = _status(call, made, word)
     if word == "success" and call.body.get("auto_inactive", True):
         for other in call.repository.deployments.values():
-            superseded = other.environment == made.environment and not other.transient
-            if superseded and other.id < made.id and other.statuses[-1:]:
-                if other.statuses[-1].state == "success":
-                    _status(call, other, "inactive")
+            same = other.environment == made.environment and not other.transient
+            succeeded = other.statuses and other.statuses[-1].state == "success"
+            if same and other.id < made.id and succeeded:
+                _status(call, other, "inactive")
     return Answer(201, _render_status(call.state, call.repository, made, status))
 
 

@@ -2,10 +2,12 @@
 
 from urllib.parse import quote
 
+from bot.testing.accounts import Account
 from bot.testing.call import Call, route
+from bot.testing.delivery import Environment
 from bot.testing.messages import Answer, Json, Refusal, not_found
 from bot.testing.shapes import api, node_id, user, web
-from bot.testing.state import Account, Environment, Repository, State
+from bot.testing.state import Repository, State
 
 _ALL = "/repos/{owner}/{repo}/environments"
 _ONE = f"{_ALL}/{{environment_name}}"
@@ -78,8 +80,7 @@ def put_environment(call: Call) -> Answer:
     """Make or change an environment; what is not given is taken away, as GitHub does."""
     home, name, body = call.repository, call.parameters["environment_name"], call.body
     people = [_reviewer(call, given) for given in body.get("reviewers") or []]
-    available = home.settings.required_reviewers_available
-    if people and not (not home.private if available is None else available):
+    if people and not home.offers(home.settings.required_reviewers_available):
         raise Refusal(422, _NO_PLAN)
     at = call.state.time()
     known = home.environments.get(name)

@@ -7,6 +7,8 @@ from bot.testing.shapes import api, node_id
 from bot.testing.state import Repository, State
 
 _HOME = "/repos/{owner}/{repo}/git"
+_ONE = f"{_HOME}/ref/{{ref}}"
+_MATCHING = f"{_HOME}/matching-refs/{{ref}}"
 
 
 def render(state: State, repository: Repository, name: str, sha: str) -> Json:
@@ -40,7 +42,8 @@ def _existing(call: Call) -> tuple[str, str]:
     return name, sha
 
 
-@route("GET", f"{_HOME}/ref/{{ref}}", "contents:read")
+@route("GET", _ONE, "contents:read")
+@route("GET", f"{_HOME}/refs/{{ref}}", "contents:read", described=_ONE)
 def get_ref(call: Call) -> Answer:
     """One reference by its exact name."""
     name = f"refs/{call.parameters['ref']}"
@@ -50,10 +53,12 @@ def get_ref(call: Call) -> Answer:
     return Answer(200, render(call.state, call.repository, name, sha))
 
 
-@route("GET", f"{_HOME}/matching-refs/{{ref}}", "contents:read")
+@route("GET", _MATCHING, "contents:read")
+@route("GET", f"{_HOME}/refs", "contents:read", described=_MATCHING)
 def list_refs(call: Call) -> Answer:
     """All references that begin with a name."""
-    found = sorted(call.repository.git.refs(f"refs/{call.parameters['ref']}").items())
+    prefix = f"refs/{call.parameters.get('ref', '')}"
+    found = sorted(call.repository.git.refs(prefix).items())
     return call.page(found, lambda each: render(call.state, call.repository, *each))
 
 

@@ -1,13 +1,15 @@
 """Commit statuses: the older and simpler sister of checks, open to every token."""
 
 from bot.testing.call import Call, route
+from bot.testing.delivery import Status
 from bot.testing.endpoints import commits
 from bot.testing.git_store import SHA
 from bot.testing.messages import Answer, Json, Refusal, invalid
 from bot.testing.shapes import api, minimal_repository, node_id, user
-from bot.testing.state import Repository, State, Status
+from bot.testing.state import Repository, State
 
 _HOME = "/repos/{owner}/{repo}"
+_LISTED = f"{_HOME}/commits/{{ref}}/statuses"
 _STATES = ("error", "failure", "pending", "success")
 _MAX_DESCRIPTION = 140
 
@@ -52,7 +54,8 @@ def create_status(call: Call) -> Answer:
     return Answer(201, render(call.state, call.repository, made))
 
 
-@route("GET", f"{_HOME}/commits/{{ref}}/statuses", "statuses:read")
+@route("GET", _LISTED, "statuses:read")
+@route("GET", f"{_HOME}/statuses/{{ref}}", "statuses:read", described=_LISTED)
 def list_statuses(call: Call) -> Answer:
     """All statuses ever set on a commit, newest first."""
     sha = commits.resolve(call, call.parameters["ref"])

@@ -169,6 +169,13 @@ def test_conditions_may_have_names() -> None:
     assert findings(indicators=indicators, rules={"enter_long": "calm > 1"})
 
 
+@pytest.mark.parametrize("ends", [[0, 5], [-3, 5], [1, 10**6]])
+def test_a_window_parameter_must_stay_a_window_over_its_range(ends: list[int]) -> None:
+    parameters = {"n": {"default": 3, "range": ends}}
+    finding = only(parameters=parameters, indicators={}, rules={"enter_long": "mean(close, n) > 1"})
+    assert "positive whole number" in finding.message
+
+
 def test_shorts_need_futures() -> None:
     assert "futures" in only(rules={"enter_short": "rsi > 70"}).message
     assert findings(rules={"enter_short": "rsi > 70"}, market={"type": "futures"}) == []

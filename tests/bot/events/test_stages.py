@@ -80,7 +80,7 @@ def test_a_pushed_contract_becomes_a_pull_request_and_running_again_changes_noth
     run_event(world, "push", push(start, end), run=102)
     newest = forge.find(BRANCH)
     assert newest is not None
-    assert "Against main at" in newest.draft.body
+    assert "Against the base branch at" in newest.draft.body
     assert newest.draft.head != pull.draft.head
 
     before, after = world.commit({"contracts/dip.yaml": None})

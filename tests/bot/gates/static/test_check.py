@@ -1,5 +1,6 @@
 """No content makes the checker raise; what it says is precise."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,23 @@ def test_ordinary_expressions_pass(expression: str) -> None:
 @pytest.mark.parametrize("class_name", FILE_CLASSES)
 def test_an_empty_file_has_nothing_to_refuse(class_name: FileClass) -> None:
     assert check_bytes(b"", class_name) == ()
+
+
+LARGE = {
+    "own methods": b"class A:\n    def to_csv(self):\n        pass\n    def g(self):\n"
+    + b"        self.to_csv()\n" * 15000,
+    "own functions": b"class A:\n    def m(self):\n        pass\n    def g(self, x):\n"
+    + b"        x.apply(self.m)\n" * 12000,
+    "one name": b"x = type(1)\n" * 15000,
+    "attributes": b"\n".join(b"f'a%d_{1}'" % i for i in range(12000))
+    + b"\nx = 1\n"
+    + b"\n".join(b"x.zz%d" % i for i in range(8000)),
+    "modules": b"import numpy as np\n" + b"\n".join(b"np.xx%d" % i for i in range(25000)),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_large_file_is_answered_soon(name: str) -> None:
+    start = time.monotonic()
+    check_bytes(LARGE[name], "strategy")
+    assert time.monotonic() - start < 20

@@ -1,0 +1,43 @@
+"""Replacing things in tests: an object and its attribute, never a target found by text."""
+
+import ast
+
+from bot.gates.static.names import is_dunder
+from bot.gates.static.source import Source
+
+PATCH = "unittest.mock.patch"
+
+
+def patches_object(source: Source, node: ast.AST) -> bool:
+    """Tell whether patch stands in patch.object(thing, "attribute", ...)."""
+    method = source.tree.parent(node)
+    if not isinstance(method, ast.Attribute) or method.attr != "object":
+        return False
+    call = source.tree.parent(method)
+    return isinstance(call, ast.Call) and call.func is method and _names_plain_attribute(call)
+
+
+def _names_plain_attribute(call: ast.Call) -> bool:
+    """Tell whether the first argument is an object and the second a plain attribute's name."""
+    match call.args:
+        case [ast.Constant() | ast.Starred(), *_]:
+            return False
+        case [_, ast.Constant(value=str(name)), *_]:
+            return name.isidentifier() and not is_dunder(name)
+    return False
+
+
+def check_patching(source: Source, node: ast.Attribute, call: ast.Call | None) -> None:
+    """Refuse mocker.patch and monkeypatch.setattr with a target given as text."""
+    if node.attr == "patch":
+        method = source.tree.parent(node)
+        outer = source.tree.parent(method) if method is not None else None
+        by_object = isinstance(method, ast.Attribute) and method.attr == "object"
+        if by_object and isinstance(outer, ast.Call) and _names_plain_attribute(outer):
+            return
+    elif call is not None and _names_plain_attribute(call):
+        return
+    why = "the target is found by a text, which may be any module"
+    source.refuse(
+        node, node.attr, why, 'name the object and its attribute: (thing, "attribute", value)'
+    )
