@@ -41,7 +41,7 @@ class Written:
 
 def announce(desk: Desk, item: Item) -> None:
     """Say that work has begun, to those who asked in an issue or pull request."""
-    if item.at and item.deed is Deed.PROPOSE:
+    if item.at and item.deed is Deed.PROPOSE and not _carried_out(desk, item):
         words = "Working on it; this comment follows."
         _tell(desk, item, Status(_name(item), 1, words, run_url=desk.actions.run_url))
 
@@ -69,6 +69,8 @@ def _propose(desk: Desk, item: Item, folder: Path) -> Written:
     if _superseded(desk, item):
         words = "A newer version of the contract is there; its own run proposes it."
         return Written("superseded", 0, Status(_name(item), 1, words))
+    if item.regenerate and _carried_out(desk, item):
+        return Written("unchanged", 0)
     link = ""
     try:
         result = deliver(desk, item, folder)
@@ -187,6 +189,12 @@ def _tell_failure(desk: Desk, item: Item, error: StratwrightError) -> None:
             _tell(desk, item, status)
     except StratwrightError as second:
         desk.say(f"this could not be told on GitHub: {second.message}")
+
+
+def _carried_out(desk: Desk, item: Item) -> bool:
+    """Whether a command was obeyed before; GitHub may deliver twice, people may run jobs again."""
+    said = desk.forge.said.find(item.at, f"order:{item.order}") if item.order else None
+    return said is not None and f"- [x] {STEPS[-1]}" in said.body
 
 
 def _superseded(desk: Desk, item: Item) -> bool:

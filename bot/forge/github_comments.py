@@ -51,6 +51,11 @@ class GitHubComments:
         """Everything said under an issue or pull request, oldest first."""
         return [_said(row) for row in self._api.pages(f"issues/{number}/comments")]
 
+    def find(self, number: int, marker: str) -> Said | None:
+        """Our own comment under a marker, if there is one."""
+        mine = self._mine(number, marker)
+        return mine[0] if mine else None
+
     def stick(self, number: int, marker: str, body: str, run: int = 0) -> Said:
         """Say something once under a marker: edit the earlier comment, or write the first.
 

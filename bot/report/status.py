@@ -40,7 +40,7 @@ def status_text(status: Status) -> str:
     mark = "❌" if status.stopped else "✅" if status.done >= len(STEPS) else "⏳"
     boxes = []
     for index, step in enumerate(STEPS):
-        failed = " — **not so**" if status.stopped and index == status.done else ""
+        failed = ": **failed**" if status.stopped and index == status.done else ""
         boxes.append(f"- [{'x' if index < status.done else ' '}] {step}{failed}")
     log = f"[Log of the run]({status.run_url})" if status.run_url else ""
     parts = [

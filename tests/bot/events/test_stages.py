@@ -8,7 +8,9 @@ from bot.forge.github import GitHubForge
 from bot.forge.github_api import GitHubApi
 from bot.forge.port import PullState
 from bot.report.hidden_block import read_hidden_block
+from bot.repository import open_repository
 from bot.testing import GitHubServer
+from bot.verification import verify
 from tests.bot.events.hub import (
     HOUSE,
     NAME,
@@ -82,6 +84,9 @@ def test_a_pushed_contract_becomes_a_pull_request_and_running_again_changes_noth
     assert newest is not None
     assert "Against the base branch at" in newest.draft.body
     assert newest.draft.head != pull.draft.head
+    git(world.clone, "fetch", "-q", str(world.bare), "+refs/tags/*:refs/tags/*")
+    found = verify(newest.draft.tag, open_repository(world.clone, to_write=False))
+    assert [finding for finding in found if not finding.holds] == []
 
     before, after = world.commit({"contracts/dip.yaml": None})
     run_event(world, "push", push(before, after), run=103)
@@ -285,3 +290,24 @@ def test_no_right_to_open_pull_requests_leaves_branch_and_link_once(world: World
     seen = state(world)
     run_event(world, "push", push(before, after), run=101)
     assert state(world) == seen
+
+
+def test_a_closed_proposal_comes_back_by_one_command_once(world: World) -> None:
+    number = world.hosted.open_issue("Strategy", form(), "alice", ["stratwright"]).number
+    run_event(world, "issues", issue(number, form()))
+    forge = forge_of(world)
+    pull = forge.find(BRANCH)
+    assert pull is not None
+    forge.close(pull.number)
+    retry = comment(number, "/stratwright retry", issue_body=form(), comment_id=6001)
+    run_event(world, "issue_comment", retry, run=101)
+    assert forge.get(pull.number).state is PullState.CLOSED
+
+    order = comment(number, "/stratwright regenerate", issue_body=form(), comment_id=6002)
+    for run in (102, 103):
+        ran = run_event(world, "issue_comment", order, run=run)
+        assert ran.codes["write"] == 0
+        tags = [name for name in state(world) if name.startswith("refs/tags/ai/")]
+        assert len(tags) == 2
+        assert any(name.endswith(".2") for name in tags)
+        assert [each.state for each in forge.pulls()].count(PullState.OPEN) == 1
