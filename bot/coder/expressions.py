@@ -90,7 +90,9 @@ def _comparison(node: Comparison, name_of: NameOf) -> Code:
 def _series(node: Node, name_of: NameOf) -> Code:
     """The code of a part that must be a series, even where its value never changes."""
     code = expression(node, name_of)
-    return Group("series.constant(", ("df", code)) if is_constant(node) else code
+    if node.type == "boolean" or not is_constant(node):
+        return code  # a comparison of constants is written as a series already
+    return Group("series.constant(", ("df", code))
 
 
 def _call(node: Call, name_of: NameOf) -> Code:

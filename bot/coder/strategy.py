@@ -69,7 +69,7 @@ def preparation(program: Program, settings: Settings) -> str:
     for step in program.steps:
         if isinstance(step, ExpressionStep):
             code = expression(step.tree, names.of_node)
-            if is_constant(step.tree):
+            if is_constant(step.tree) and step.tree.type == "number":
                 code = Group("series.constant(", ("df", code))
             lines += [*_words(f"{step.name}:", step.tree), _assign(names.of(step.name), code)]
         else:
