@@ -1,8 +1,8 @@
 """The real workflow and the real action under act, against a GitHub of our own.
 
-Stood in for, because act cannot fetch them without a network: setup-python, upload-artifact and
-download-artifact (see stand_ins/), and sudo. checkout is left out by act itself: each job starts
-from a copy of the clone. pip builds our package's metadata for real and installs nothing.
+Stood in for, because act cannot fetch them without a network: checkout, setup-python,
+upload-artifact and download-artifact (see stand_ins/), and sudo. pip builds our package's metadata
+for real and installs nothing.
 """
 
 import json
@@ -22,6 +22,7 @@ from tests.bot.events.hub import HOUSE, World
 COMMIT = "a" * 40
 ACTION = f"stratwright/stratwright@{COMMIT}"
 STAND_INS = {
+    "actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683": "checkout",
     "actions/setup-python@a26af69be951a213d495a4c3e4e4022e16d87065": "setup_python",
     "actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02": "upload_artifact",
     "actions/download-artifact@d3f86a106a0bac45b974a628896c90dbdf5c8093": "download_artifact",
