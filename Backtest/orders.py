@@ -135,7 +135,7 @@ def _number(value: Any, name: str) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise OrderError(f"{name} is {str(value)[:60]!r}", "Give a finite number")
+        raise OrderError(f"{name} is {repr(value)[:60]}", "Give a finite number")
     return number
 
 

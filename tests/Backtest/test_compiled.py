@@ -49,13 +49,15 @@ def a_feed(world: World, **changes: Any) -> Feed:
     return Feed(SYMBOL, world.candles, SignalDecisions(signals, SYMBOL, world.candles.close))
 
 
-def test_an_order_that_the_broker_refuses_is_left_to_the_event_path() -> None:
+def test_a_stop_below_zero_is_left_to_the_event_path_and_never_reached() -> None:
     bars = np.array([idx == 5 for idx in range(80)])
     offered = {"enter_long": bars, "stop": {"distance": 500.0}, "size": {"units": 1.0}}
     world = random_world(next(s for s in range(99) if len(random_world(s).candles) == 80))
     world = World(world.candles, offered, {}, {})
     assert play(world, compiled=True) is None
-    assert play(world, compiled=False) is None
+    broker = play(world, compiled=False)
+    assert broker is not None
+    assert [trade.rule_out for trade in broker.get_trades()] == ["end_of_data"]
 
 
 def test_compiled_false_forces_the_event_path() -> None:
