@@ -18,6 +18,8 @@ TOOLS = ("flake8", "mypy", "bandit")
 _MYPY_CONFIG = "mypy.ini"
 # Kept apart from the candidate's paths, which mirror the repository.
 _SETTINGS = ".stratwright"
+# Our packages, and our stubs of Freqtrade, which ships no types and need not be installed.
+_TYPES = f"{PACKAGES_FOLDER}:{PACKAGES_FOLDER}/sandbox_runner/stubs"
 
 
 def decisions_job(
@@ -146,7 +148,7 @@ def tool_job(
         command=(PYTHON, "-m", *commands[tool], *judged),
         files={**files, settings: b"[mypy]\n"} if tool == "mypy" else files,
         shared={} if mypy_cache is None else {"mypy": mypy_cache},
-        environment={"MYPYPATH": PACKAGES_FOLDER} if tool == "mypy" else {},
+        environment={"MYPYPATH": _TYPES} if tool == "mypy" else {},
         timeout_s=timeout_s,
         memory_mb=memory_mb,
     )

@@ -9,6 +9,7 @@ import jinja2
 from bot import __version__
 from bot.coder import strategy
 from bot.coder.expected import expect
+from bot.coder.freqtrade import strategy_context
 from bot.coder.port import Candidate, Failure
 from bot.coder.settings import flat_settings
 from bot.coder.tests import test_context
@@ -16,7 +17,9 @@ from bot.contract.digest import contract_digest
 from bot.contract.language import Program
 from bot.contract.model import AnyContract, Contract, ModuleContract
 from bot.contract.program import compile_contract
+from bot.contract.warmup import warmup
 from bot.errors import InputError
+from bot.plan import refuse_inexpressible
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -58,7 +61,7 @@ class TemplateCoder:
             )
         if "adapter" not in contract.targets:
             raise InputError(
-                "targets: the adapter file is the one that this version writes",
+                "targets: the adapter file is the one that is proven, so it is always written",
                 "Write targets: [adapter], or [adapter, freqtrade].",
             )
         program = compile_contract(contract)
@@ -74,6 +77,10 @@ class TemplateCoder:
             f"Backtest/codes/{stem}.py": strategy_text(contract, program, contract_path),
             f"tests/test_{stem}.py": tests_text(contract, program, contract_path),
         }
+        if "freqtrade" in contract.targets:
+            refuse_inexpressible(contract, warmup(program))
+            text = freqtrade_text(contract, program, contract_path)
+            files[f"Backtest/freqtrade/{contract.name}.py"] = text
         return Candidate(files, "template", "", prompt_hash(contract, contract_path))
 
 
@@ -102,6 +109,22 @@ def strategy_text(contract: Contract, program: Program, contract_path: str) -> s
             exits=exits,
             both_sides={"enter_long", "enter_short"} <= set(program.rules),
             order=strategy.order(contract, program, settings),
+        )
+    )
+
+
+def freqtrade_text(contract: Contract, program: Program, contract_path: str) -> str:
+    """The Freqtrade strategy file."""
+    return (
+        _environment()
+        .get_template("freqtrade_strategy.py.j2")
+        .render(
+            version=__version__,
+            contract_path=contract_path,
+            digest=contract_digest(contract),
+            name=contract.name,
+            description=strategy.described(contract.description),
+            **strategy_context(contract, program),
         )
     )
 

@@ -55,7 +55,8 @@ def strategy_of(files: dict[str, str]) -> Any:
 
 
 def run_tool(*command: str, cwd: Path) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "MYPYPATH": str(ROOT)}
+    types = f"{ROOT}:{ROOT / 'sandbox_runner' / 'stubs'}"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "MYPYPATH": types}
     done = subprocess.run(
         [sys.executable, "-m", *command],
         cwd=cwd,
@@ -159,7 +160,11 @@ def odd_contracts() -> list[dict[str, str]]:
             risk={
                 "stop_loss": {"atr": long_name, "timeperiod": 14},
                 "take_profit": {"atr": 3.0, "timeperiod": "capital"},
-                "trailing_stop": {"distance": long_name, "activate_at": 0.05},
+                "trailing_stop": {
+                    "distance": long_name,
+                    "activate_at": 0.05,
+                    "only_after_activation": True,
+                },
                 "roi": {"0": 0.04, "60": long_name},
                 "size": {"risk": long_name},
             },
