@@ -7,6 +7,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+NPM_READY := build/npm/.ready
 # Worker processes of pytest: a number, or auto for one per core.
 WORKERS ?= auto
 PYTEST_ARGS ?=
@@ -31,10 +32,14 @@ $(READY): pyproject.toml tools/setup_system.sh
 	@$(BIN)/python -c 'from bot.workshop import say_on_terminal, warm_mypy_cache; warm_mypy_cache(say_on_terminal)'
 	@touch $@
 
+$(NPM_READY): tools/npm/package.json tools/setup_npm.sh
+	@bash tools/setup_npm.sh
+	@touch $@
+
 demo: $(READY)  ## write, test and backtest an example strategy into build/demo
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash tools/demo.sh
 
-test: $(READY)  ## run all tests
+test: $(READY) $(NPM_READY)  ## run all tests
 	@$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
 
 check: $(READY)  ## ruff, mypy --strict, import-linter, then all tests: is my change sound?

@@ -1,5 +1,6 @@
 """The account: cash, what was traded, what happened, and the equity after every bar."""
 
+from array import array
 from typing import Any
 
 from Backtest.positions import Trade
@@ -20,6 +21,8 @@ class Account:
         "equity_rows",
         "events",
         "fresh",
+        "paid_fees",
+        "realized_pnl",
         "times",
         "trades",
     )
@@ -29,15 +32,24 @@ class Account:
         self.capital = capital
         self.cash = capital
         self.trades: list[Trade] = []
+        self.realized_pnl = 0.0
+        self.paid_fees = 0.0
         self.events: list[dict[str, Any]] = []
         self.fresh: list[dict[str, Any]] = []
-        self.times: list[int] = []
-        self.equity_rows: list[float] = []
-        self.cash_rows: list[float] = []
+        # Typed arrays: quick to append to, to fill in bulk and to read as numpy's.
+        self.times = array("q")
+        self.equity_rows = array("d")
+        self.cash_rows = array("d")
 
     def can_pay(self, amount: float) -> bool:
         """Whether the cash covers an amount; a billionth of it is float noise."""
         return amount <= self.cash * (1.0 + 1e-9)
+
+    def book(self, trade: Trade) -> None:
+        """Write a finished trade down."""
+        self.trades.append(trade)
+        self.realized_pnl += trade.pnl
+        self.paid_fees += trade.fees
 
     def tell(self, event: str, *, timestamp: int | None, **details: Any) -> None:
         """Record an event; the next `step_bar` returns it."""
@@ -52,6 +64,12 @@ class Account:
             return []
         told, self.fresh = self.fresh, []
         return told
+
+    def fill(self, times: Any, equity: Any, cash: Any) -> None:
+        """Write the rows of many moments, given as numpy arrays."""
+        self.times.frombytes(times.tobytes())
+        self.equity_rows.frombytes(equity.tobytes())
+        self.cash_rows.frombytes(cash.tobytes())
 
     def mark(self, time: int, equity: float) -> None:
         """Write the row of a moment; a second symbol's bar of the same moment rewrites it."""

@@ -6,7 +6,6 @@ stop, then target or ROI, also on the entry bar after the fill. 4. Under `this_c
 entries fill at the close. 5. Trailing stops follow the finished bar.
 """
 
-from dataclasses import replace
 from typing import Any
 
 from Backtest.account import Account
@@ -14,12 +13,10 @@ from Backtest.fills import (
     FROM_OPEN,
     Bar,
     Exit,
-    costly_price,
     exit_of_bar,
+    fill_price,
     limit_entry,
     mirrored,
-    round_down,
-    round_up,
     stop_entry,
 )
 from Backtest.orders import Order
@@ -72,33 +69,35 @@ class Book:
         Under `this_close` a market order fills at the close of the very bar it was decided on.
         """
         at_once = order.type == "MARKET" and self.settings.execution == "this_close"
-        self.orders.append(replace(order, first_bar=self.bars if at_once else self.bars + 1))
+        self.orders.append(order._replace(first_bar=self.bars if at_once else self.bars + 1))
 
     def play(self, time: int, row: int, bar: Bar) -> None:
         """Play one bar; `bars` already counts it."""
         number = self.bars - 1
         if self.positions:
-            self._close_at_open(Fill("", bar.open, 0.0, time, row))
+            self._close_at_open(bar.open, time, row)
         if self.orders:
             self._enter(bar, time, row, number, at_close=False)
         for position in tuple(self.positions):
             self._meet(position, bar, time, row, number)
         held = len(self.positions)
-        if self.orders:
+        if self.orders and self.settings.execution == "this_close":
             self._enter(bar, time, row, number, at_close=True)
         for position in self.positions[:held]:
-            if position.sign > 0:
-                position.follow(bar.high, bar.close)
-            else:
-                position.follow(-bar.low, -bar.close)
+            if position.trail is not None:
+                if position.sign > 0:
+                    position.follow(bar.high, bar.close)
+                else:
+                    position.follow(-bar.low, -bar.close)
         for position in self.positions:
             position.entered = FROM_OPEN
 
-    def _close_at_open(self, at_open: Fill) -> None:
+    def _close_at_open(self, price: float, time: int, row: int) -> None:
         """Fill the closes that were asked for since the last bar."""
         for position in tuple(self.positions):
             closing = position.closing
             if closing is not None and closing.limit is None:
+                at_open = Fill("", price, 0.0, time, row)
                 self._leave_at_market(position, closing.volume, at_open)
 
     def close_now(self, position: Position, volume: float) -> float:
@@ -109,7 +108,7 @@ class Book:
     def _leave_at_market(self, position: Position, volume: float, moment: Fill) -> Trade:
         """Leave at the moment's market price, by the exit rule of the position's side."""
         price = self._price(moment.raw_price, position.sign < 0, market=True)
-        fill = replace(moment, rule=f"exit_{position.side}", price=price)
+        fill = moment._replace(rule=f"exit_{position.side}", price=price)
         return self._leave(position, position.traded(fill, volume), "position_closed")
 
     def _enter(self, bar: Bar, time: int, row: int, number: int, *, at_close: bool) -> None:
@@ -198,17 +197,20 @@ class Book:
         return self._price(position.sign * level, position.sign < 0, market=stopped)
 
     def _price(self, raw: float, buying: bool, *, market: bool) -> float:
-        """Add slippage and half the spread on market and stop fills, then round to the tick."""
-        price = costly_price(raw, buying, self.market_cost) if market else raw
-        tick = self.settings.tick
-        if tick is None:
-            return price
-        return (round_up if buying else round_down)(price, tick, self.tick_digits)
+        """What a fill at a market price is paid at."""
+        return fill_price(
+            raw,
+            buying,
+            market=market,
+            cost=self.market_cost,
+            tick=self.settings.tick,
+            digits=self.tick_digits,
+        )
 
     def _leave(self, position: Position, trade: Trade, event: str) -> Trade:
         """Book a trade, give the cash back, and keep what is left of the position."""
         account = self.account
-        account.trades.append(trade)
+        account.book(trade)
         exit_fee = trade.volume * trade.exit_price * self.settings.commission
         if position.sign > 0:
             account.cash += trade.volume * trade.exit_price - exit_fee

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from Backtest.errors import BacktestError, CandleError
 from Backtest.rows import PRICES, TIME_NAMES, Row, fault_of
@@ -17,6 +19,8 @@ if TYPE_CHECKING:  # pandas takes half a second to import; only readers of files
     import pandas as pd
 
 COLUMNS = (*PRICES, "volume")
+BLOCK_ROWS = 8192  # a block of candles stays in the processor's cache
+SMALL_FILE_BYTES = 2_000_000  # about 25,000 candles; above, pandas is quicker than it is late
 READERS = {".csv": "read_csv", ".feather": "read_feather", ".parquet": "read_parquet"}
 
 
@@ -24,16 +28,47 @@ READERS = {".csv": "read_csv", ".feather": "read_feather", ".parquet": "read_par
 class Candles:
     """One symbol's candles as plain columns; `times` are UTC milliseconds of the opens."""
 
-    times: list[int]
-    open: list[float]
-    high: list[float]
-    low: list[float]
-    close: list[float]
-    volume: list[float]
+    times: NDArray[np.int64]
+    open: NDArray[np.float64]
+    high: NDArray[np.float64]
+    low: NDArray[np.float64]
+    close: NDArray[np.float64]
+    volume: NDArray[np.float64]
 
     def __len__(self) -> int:
         """How many candles."""
         return len(self.times)
+
+    @cached_property
+    def plain(self) -> PlainColumns:
+        """The columns as sequences of Python's own numbers, made one by one as they are read."""
+        columns: list[Any] = [self.times, *(getattr(self, name) for name in COLUMNS)]
+        return PlainColumns(*(memoryview(column) for column in columns))
+
+    def row(self, idx: int) -> tuple[int, float, float, float, float, float]:
+        """One candle: time, open, high, low, close, volume."""
+        times, opens, highs, lows, closes, volumes = self.plain
+        return times[idx], opens[idx], highs[idx], lows[idx], closes[idx], volumes[idx]
+
+    def between(self, first: int | None, last: int | None) -> Candles:
+        """The candles from a moment on, before another; None is no limit."""
+        start = 0 if first is None else int(np.searchsorted(self.times, first))
+        stop = len(self) if last is None else int(np.searchsorted(self.times, last))
+        if (start, stop) == (0, len(self)):
+            return self
+        part = slice(start, stop)
+        return Candles(self.times[part], *(getattr(self, name)[part] for name in COLUMNS))
+
+
+class PlainColumns(NamedTuple):
+    """The columns of candles, value by value; lists of them would take longer than most runs."""
+
+    times: Any
+    open: Any
+    high: Any
+    low: Any
+    close: Any
+    volume: Any
 
 
 def read_candles(path: str | Path) -> pd.DataFrame:
@@ -67,6 +102,43 @@ def read_candles(path: str | Path) -> pd.DataFrame:
     return tidy
 
 
+def read_columns(path: str | Path) -> Candles:
+    """Read a candle file of one symbol into checked columns; a small csv needs no pandas.
+
+    Raises:
+        CandleError: as `read_candles`.
+    """
+    file = Path(path)
+    is_small = file.is_file() and file.stat().st_size < SMALL_FILE_BYTES
+    if file.suffix.lower() == ".csv" and is_small:
+        columns = _plain_csv(file)
+        if columns is not None:
+            return columns
+    return columns_of(read_candles(file))
+
+
+def _plain_csv(file: Path) -> Candles | None:
+    """Read a csv of nothing but candles; None if there is anything that pandas should look at."""
+    try:
+        header, *lines = file.read_bytes().decode("utf-8-sig").splitlines()
+    except (OSError, ValueError):
+        return None
+    names = header.lower().split(",")
+    if sorted(names) != sorted((names[0], *COLUMNS)) or names[0] not in TIME_NAMES or not lines:
+        return None
+    cells = [line.split(",") for line in lines]
+    if any(len(row) != len(names) or "_" in line for row, line in zip(cells, lines, strict=True)):
+        return None
+    found = dict(zip(names, zip(*cells, strict=True), strict=True))
+    try:
+        numbers = {name: np.array([float(cell) for cell in found[name]]) for name in COLUMNS}
+        columns = Candles(np.array([to_ms(cell) for cell in found[names[0]]]), **numbers)
+        check_columns(columns)
+    except ValueError:  # a number, moment or candle that is none: pandas' reader names its line
+        return None
+    return columns
+
+
 def _located(error: CandleError, file: Path) -> CandleError:
     """Put the file, and the line of a csv, before a candle's fault."""
     line = ""
@@ -84,6 +156,8 @@ def tidy_candles(frame: pd.DataFrame) -> pd.DataFrame:
     Raises:
         CandleError: a column is missing or doubled, or a moment or number cannot be read.
     """
+    if _is_tidy(frame):
+        return frame.copy(deep=False)  # pandas copies what somebody changes
     names = [str(name).lower() for name in frame.columns]
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
@@ -101,6 +175,24 @@ def tidy_candles(frame: pd.DataFrame) -> pd.DataFrame:
     for name in COLUMNS:
         tidy[name] = _numbers(tidy[name], name)
     return tidy
+
+
+def _is_tidy(frame: pd.DataFrame) -> bool:
+    """Whether there is nothing to do."""
+    import pandas as pd
+
+    kinds = frame.dtypes.to_dict()
+    moments = kinds.get("timestamp")
+    return (
+        isinstance(frame.index, pd.RangeIndex)
+        and (frame.index.start, frame.index.step) == (0, 1)
+        and isinstance(moments, pd.DatetimeTZDtype)
+        and str(moments.tz) == "UTC"
+        and len(kinds) == len(frame.columns)
+        and all(kinds.get(name) == np.float64 for name in COLUMNS)
+        and all(isinstance(name, str) and name == name.lower() for name in kinds)
+        and not any(name in kinds for name in TIME_NAMES[1:])
+    )
 
 
 def _moments(frame: pd.DataFrame) -> pd.DatetimeIndex:
@@ -145,43 +237,67 @@ def _numbers(column: pd.Series[Any], name: str) -> pd.Series[Any]:
         raise
 
 
-def check_candles(frame: pd.DataFrame) -> None:
+def check_candles(frame: pd.DataFrame) -> Candles:
     """Check a tidy frame: no gaps in values, prices above 0 and consistent, moments rising.
 
     With a `symbol` column, moments rise within each symbol.
 
+    Returns:
+        The frame's columns.
+
     Raises:
         CandleError: names the first row that is wrong.
     """
-    if len(frame) == 0:
-        raise CandleError("there are no candles", "Give at least one row")
-    columns = columns_of(frame)
-    o, h, lo, c, v = (np.asarray(getattr(columns, name)) for name in COLUMNS)
-    with np.errstate(invalid="ignore"):
-        sound = (lo > 0.0) & (lo <= o) & (o <= h) & (lo <= c) & (c <= h) & (h < np.inf)
-        sound &= (v >= 0.0) & (v < np.inf)
-    wrong = np.flatnonzero(~sound)
     symbols = frame["symbol"].tolist() if "symbol" in frame.columns else None
     nameless = [row for row, name in enumerate(symbols or ()) if not isinstance(name, str)]
     if nameless:
         raise _at(nameless[0], f"symbol is {(symbols or [])[nameless[0]]!r}, a name is needed")
+    columns = columns_of(frame)
+    check_columns(columns, symbols)
+    return columns
+
+
+def check_columns(columns: Candles, symbols: Sequence[str] | None = None) -> None:
+    """Check candles; with the symbol of each row, moments rise within each symbol.
+
+    Raises:
+        CandleError: names the first row that is wrong.
+    """
+    if len(columns) == 0:
+        raise CandleError("there are no candles", "Give at least one row")
+    wrong = _first_malformed(columns)
     late = _first_out_of_order(columns.times, symbols)
-    if len(wrong) and (late is None or int(wrong[0]) <= late):
-        row = int(wrong[0])
-        prices = (float(o[row]), float(h[row]), float(lo[row]), float(c[row]))
-        fault = fault_of(Row(0, *prices, float(v[row])))
-        raise _at(row, fault or "the candle is malformed")
+    if wrong is not None and (late is None or wrong <= late):
+        raise _at(wrong, fault_of(Row(*columns.row(wrong))) or "the candle is malformed")
     if late is not None:
-        raise _at(late, f"its time {iso(columns.times[late])} is not after the candle before it")
+        moment = iso(int(columns.times[late]))
+        raise _at(late, f"its time {moment} is not after the candle before it")
 
 
-def _first_out_of_order(times: Sequence[int], symbols: Sequence[Any] | None) -> int | None:
+def _first_malformed(columns: Candles) -> int | None:
+    """The first row whose numbers cannot be a candle, looked for block by block."""
+    for first in range(0, len(columns), BLOCK_ROWS):
+        part = slice(first, first + BLOCK_ROWS)
+        o, h, lo, c, v = (getattr(columns, name)[part] for name in COLUMNS)
+        # Written so that NaN fails every comparison.
+        sound = lo <= np.minimum(o, c)
+        sound &= np.maximum(o, c) <= h
+        sound &= lo > 0.0
+        sound &= h < np.inf
+        sound &= v >= 0.0
+        sound &= v < np.inf
+        if not sound.all():
+            return first + int(np.argmin(sound))
+    return None
+
+
+def _first_out_of_order(times: NDArray[np.int64], symbols: Sequence[Any] | None) -> int | None:
     """The first row whose moment does not come after its predecessor's, within its symbol."""
     if symbols is None:
-        falls = np.flatnonzero(np.diff(np.asarray(times, dtype=np.int64)) <= 0)
+        falls = np.flatnonzero(times[1:] <= times[:-1])
         return int(falls[0]) + 1 if len(falls) else None
     last: dict[Any, int] = {}
-    for row, (moment, symbol) in enumerate(zip(times, symbols, strict=True)):
+    for row, (moment, symbol) in enumerate(zip(times.tolist(), symbols, strict=True)):
         if symbol in last and moment <= last[symbol]:
             return row
         last[symbol] = moment
@@ -190,17 +306,14 @@ def _first_out_of_order(times: Sequence[int], symbols: Sequence[Any] | None) -> 
 
 def columns_of(frame: pd.DataFrame) -> Candles:
     """Take a tidy frame apart into plain columns."""
-    stamps = frame["timestamp"].to_numpy(dtype="datetime64[ms]")
-    missing = np.flatnonzero(np.isnat(stamps))
-    if len(missing):
-        raise _at(int(missing[0]), "the timestamp is missing")
+    import pandas as pd
+
+    index = pd.DatetimeIndex(frame["timestamp"])
+    if index.hasnans:
+        raise _at(int(np.argmax(index.isna())), "the timestamp is missing")
     return Candles(
-        times=stamps.astype(np.int64).tolist(),
-        open=frame["open"].tolist(),
-        high=frame["high"].tolist(),
-        low=frame["low"].tolist(),
-        close=frame["close"].tolist(),
-        volume=frame["volume"].tolist(),
+        times=index.as_unit("ms").asi8,
+        **{name: np.ascontiguousarray(frame[name], dtype=np.float64) for name in COLUMNS},
     )
 
 

@@ -155,6 +155,16 @@ def costly_price(raw: float, buying: bool, cost: float) -> float:
     return raw * (1.0 + cost) if buying else raw * (1.0 - cost)
 
 
+def fill_price(
+    raw: float, buying: bool, *, market: bool, cost: float, tick: float | None, digits: int
+) -> float:
+    """Add slippage and half the spread on market and stop fills, then round to the tick."""
+    price = costly_price(raw, buying, cost) if market else raw
+    if tick is None:
+        return price
+    return (round_up if buying else round_down)(price, tick, digits)
+
+
 def round_up(value: float, step: float, digits: int) -> float:
     """Raise a value to the next multiple of a step, forgiving float noise."""
     return round(math.ceil(value / step - STEP_NOISE) * step, digits)

@@ -6,20 +6,26 @@ rate; deviations are sample deviations (n - 1). Annualised by `periods_per_year`
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from Backtest.ledger import Ledger, ledger_of
 from Backtest.positions import Trade
-from Backtest.times import DAY_MS, iso
+from Backtest.times import DAY_MS
 
 Floats = NDArray[np.float64]
+Trades = Sequence[Trade] | Ledger
+Rows = Sequence[float] | Floats
+Times = Sequence[int] | NDArray[np.int64]
 
 CRYPTO_DAYS = 365.0
 EXCHANGE_DAYS = 252.0
 WEEK_MS = 7 * DAY_MS
 MONTH_MS = 28 * DAY_MS
+BLOCK_ROWS = 8192  # a block of rows and what is made of it stays in the processor's cache
 
 
 def finite(value: float | None) -> float | None:
@@ -27,15 +33,68 @@ def finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-def returns_of(equity: Sequence[float] | Floats) -> Floats:
-    """Returns between consecutive rows; empty once equity is not positive, as it has none then."""
+@dataclass(frozen=True)
+class Curve:
+    """What the ratios need to know of an equity curve; no returns once equity is not positive.
+
+    Attributes:
+        returns: how many returns between consecutive rows there are.
+        mean: of the returns.
+        deviation: of the returns, that of a sample.
+        downside: root mean square of the losses, all returns counted.
+        growth: logarithm of the last row over the first.
+        mean_equity: of the rows.
+        deepest: the deepest fall from a peak, a positive fraction.
+    """
+
+    returns: int
+    mean: float
+    deviation: float
+    downside: float
+    growth: float
+    mean_equity: float
+    deepest: float
+
+
+def curve_of(
+    equity: Rows, start: float | None = None, moved: NDArray[np.int64] | None = None
+) -> Curve:
+    """Measure an equity curve; `start` counts as a peak.
+
+    Only the rows at which equity moves are looked at: while nothing is held, the return is 0.
+    `moved` are those rows, if the caller has them (`moves_of`).
+    """
     rows = np.asarray(equity, dtype=np.float64)
-    if len(rows) < 2 or bool((rows <= 0.0).any()):
-        return np.empty(0)
-    return rows[1:] / rows[:-1] - 1.0
+    moved = moves_of(rows) if moved is None else moved
+    count, mean, squares, losses = 0, 0.0, 0.0, 0.0
+    if len(rows) > 1 and float(rows.min()) > 0.0:
+        count = len(rows) - 1
+        returns = rows[moved] / rows[moved - 1]
+        returns -= 1.0
+        mean = float(returns.sum()) / count
+        apart = returns - mean
+        apart *= apart
+        squares = float(apart.sum()) + mean * mean * (count - len(returns))
+        np.minimum(returns, 0.0, out=returns)
+        returns *= returns
+        losses = float(returns.sum())
+    return Curve(
+        returns=count,
+        mean=mean,
+        deviation=math.sqrt(squares / (count - 1)) if count > 1 else 0.0,
+        downside=math.sqrt(losses / count) if count else 0.0,
+        growth=math.log(float(rows[-1]) / float(rows[0])) if count else 0.0,
+        mean_equity=float(rows.mean()) if len(rows) else 0.0,
+        deepest=max_drawdown(np.concatenate((rows[:1], rows[moved])), start),
+    )
 
 
-def drawdowns(equity: Sequence[float] | Floats, start: float | None = None) -> Floats:
+def moves_of(rows: Floats) -> NDArray[np.int64]:
+    """The rows that differ from the row before them."""
+    return np.flatnonzero(rows[1:] != rows[:-1]) + 1
+
+
+def drawdowns(equity: Rows, start: float | None = None) -> Floats:
     """Fall from the highest equity so far, as positive fractions; `start` counts as a peak."""
     rows = np.asarray(equity, dtype=np.float64)
     if len(rows) == 0:
@@ -46,50 +105,52 @@ def drawdowns(equity: Sequence[float] | Floats, start: float | None = None) -> F
     return 1.0 - rows / peaks
 
 
-def max_drawdown(equity: Sequence[float] | Floats, start: float | None = None) -> float:
+def max_drawdown(equity: Rows, start: float | None = None) -> float:
     """The deepest fall from a peak, a positive fraction."""
-    falls = drawdowns(equity, start)
-    return float(falls.max()) if len(falls) else 0.0
+    rows = np.asarray(equity, dtype=np.float64)
+    peak = -math.inf if start is None else start
+    deepest = 0.0
+    for first in range(0, len(rows), BLOCK_ROWS):
+        block = rows[first : first + BLOCK_ROWS]
+        top = max(peak, float(block.max()))
+        # No fall inside the block is deeper than from its top to its bottom.
+        if top <= 0.0 or 1.0 - float(block.min()) / top > deepest:
+            deepest = max(deepest, float(drawdowns(block, peak).max()))
+        peak = top
+    return deepest
 
 
-def sharpe(returns: Floats, periods_per_year: float | None) -> float | None:
+def sharpe(curve: Curve, periods_per_year: float | None) -> float | None:
     """Mean return over its deviation, annualised."""
-    if periods_per_year is None or len(returns) < 2:
+    if periods_per_year is None or curve.returns < 2 or curve.deviation < 1e-15:
         return None
-    deviation = float(returns.std(ddof=1))
-    if deviation < 1e-15:
-        return None
-    return finite(float(returns.mean()) / deviation * math.sqrt(periods_per_year))
+    return finite(curve.mean / curve.deviation * math.sqrt(periods_per_year))
 
 
-def sortino(returns: Floats, periods_per_year: float | None) -> float | None:
+def sortino(curve: Curve, periods_per_year: float | None) -> float | None:
     """Mean return over the root mean square of the losses (all returns counted), annualised."""
-    if periods_per_year is None or len(returns) < 2:
+    if periods_per_year is None or curve.returns < 2 or curve.downside < 1e-15:
         return None
-    downside = math.sqrt(float((np.minimum(returns, 0.0) ** 2).mean()))
-    if downside < 1e-15:
-        return None
-    return finite(float(returns.mean()) / downside * math.sqrt(periods_per_year))
+    return finite(curve.mean / curve.downside * math.sqrt(periods_per_year))
 
 
-def annual_return(returns: Floats, periods_per_year: float | None) -> float | None:
+def annual_return(curve: Curve, periods_per_year: float | None) -> float | None:
     """The yearly growth that compounds to the whole."""
-    if periods_per_year is None or len(returns) == 0:
+    if periods_per_year is None or curve.returns == 0:
         return None
     try:
-        growth = float(np.log1p(returns).sum()) * periods_per_year / len(returns)
-        return finite(math.expm1(growth))
+        return finite(math.expm1(curve.growth * periods_per_year / curve.returns))
     except OverflowError:
         return None
 
 
-def calmar(returns: Floats, deepest: float, periods_per_year: float | None) -> float | None:
+def calmar(curve: Curve, periods_per_year: float | None) -> float | None:
     """Annual return over the deepest fall."""
-    yearly = annual_return(returns, periods_per_year)
-    return None if yearly is None or deepest <= 0.0 else finite(yearly / deepest)
+    yearly = annual_return(curve, periods_per_year)
+    return None if yearly is None or curve.deepest <= 0.0 else finite(yearly / curve.deepest)
 
 
-def periods_per_year(times: Sequence[int], step_ms: int | None, crypto: bool) -> float | None:
+def periods_per_year(times: Times, step_ms: int | None, crypto: bool) -> float | None:
     """How many candles a year has: 365 days for A/B symbols, else 252.
 
     Weeks and months count by the calendar. Candles shorter than a day outside crypto count 252
@@ -107,47 +168,54 @@ def periods_per_year(times: Sequence[int], step_ms: int | None, crypto: bool) ->
         return 52.0 * WEEK_MS / step
     if step >= DAY_MS:
         return EXCHANGE_DAYS * DAY_MS / step
-    days = len(np.unique(np.asarray(times, dtype=np.int64) // DAY_MS))
-    return EXCHANGE_DAYS * len(times) / days if days else None
+    if len(times) == 0:
+        return None
+    days = np.asarray(times, dtype=np.int64) // DAY_MS
+    return EXCHANGE_DAYS * len(times) / (1 + int(np.count_nonzero(days[1:] != days[:-1])))
 
 
-def usual_step(times: Sequence[int]) -> int | None:
+def usual_step(times: Times) -> int | None:
     """The most usual distance between rows, the shorter of equals."""
     if len(times) < 2:
         return None
-    steps, counts = np.unique(np.diff(np.asarray(times, dtype=np.int64)), return_counts=True)
+    apart = np.diff(np.asarray(times, dtype=np.int64))
+    if bool((apart == apart[0]).all()):
+        return int(apart[0])
+    steps, counts = np.unique(apart, return_counts=True)
     return int(steps[int(np.argmax(counts))])
 
 
-def trade_figures(trades: Sequence[Trade]) -> dict[str, Any]:
+def trade_figures(trades: Trades) -> dict[str, Any]:
     """Count, profit, win rate, profit factor and expectancy of finished trades."""
-    profits = [trade.pnl for trade in trades]
-    won = math.fsum(profit for profit in profits if profit > 0.0)
-    lost = math.fsum(-profit for profit in profits if profit < 0.0)
-    count = len(profits)
-    winners = sum(profit > 0.0 for profit in profits)
+    pnl = ledger_of(trades).pnl
+    won = math.fsum(pnl[pnl > 0.0].tolist())
+    lost = math.fsum((-pnl[pnl < 0.0]).tolist())
+    total = math.fsum(pnl.tolist())
+    count = len(pnl)
+    winners = int(np.count_nonzero(pnl > 0.0))
     return {
         "total_trades": count,
-        "total_pnl": math.fsum(profits),
+        "total_pnl": total,
         "win_rate": winners / count if count else 0.0,
         "winners": winners,
-        "losers": sum(profit < 0.0 for profit in profits),
+        "losers": int(np.count_nonzero(pnl < 0.0)),
         "gross_profit": won,
         "gross_loss": lost,
         "profit_factor": finite(won / lost) if lost > 0.0 else None,
-        "expectancy": math.fsum(profits) / count if count else None,
-        "best_trade": max(profits, default=None),
-        "worst_trade": min(profits, default=None),
+        "expectancy": total / count if count else None,
+        "best_trade": float(pnl.max()) if count else None,
+        "worst_trade": float(pnl.min()) if count else None,
     }
 
 
-def cost_figures(trades: Sequence[Trade], mean_equity: float) -> dict[str, Any]:
+def cost_figures(trades: Trades, mean_equity: float) -> dict[str, Any]:
     """Fees, all costs, their share of the profit before costs, turnover, break-even cost."""
-    cost = math.fsum(trade.cost for trade in trades)
-    traded = math.fsum(t.volume * (t.entry_price + t.exit_price) for t in trades)
-    before_costs = math.fsum(trade.pnl for trade in trades) + cost
+    ledger = ledger_of(trades)
+    cost = math.fsum(ledger.cost.tolist())
+    traded = math.fsum((ledger.volume * (ledger.entry_price + ledger.exit_price)).tolist())
+    before_costs = math.fsum(ledger.pnl.tolist()) + cost
     return {
-        "fees": math.fsum(trade.fees for trade in trades),
+        "fees": math.fsum(ledger.fees.tolist()),
         "costs": cost,
         "cost_share": finite(cost / before_costs) if before_costs > 0.0 else None,
         "traded_value": traded,
@@ -156,56 +224,67 @@ def cost_figures(trades: Sequence[Trade], mean_equity: float) -> dict[str, Any]:
     }
 
 
-def exposure(trades: Sequence[Trade], rows: int) -> float:
+def exposure(trades: Trades, rows: int) -> float:
     """Share of rows at whose close some position was open; forced exits still count as open."""
-    if rows == 0:
+    ledger = ledger_of(trades)
+    if rows == 0 or len(ledger) == 0:
         return 0.0
-    changes = np.zeros(rows + 1, dtype=np.int64)
-    for trade in trades:
-        changes[trade.entry_row] += 1
-        changes[trade.exit_row + (1 if trade.forced else 0)] -= 1
-    return float((np.cumsum(changes[:rows]) > 0).mean())
+    order = np.argsort(ledger.entry_row, kind="stable")
+    starts = ledger.entry_row[order]
+    ends = (ledger.exit_row + ledger.forced)[order]
+    covered = np.concatenate(([0], np.maximum.accumulate(ends)[:-1]))  # by the trades before
+    return float(np.maximum(ends - np.maximum(starts, covered), 0).sum()) / rows
 
 
-def ambiguity_band(trades: Sequence[Trade]) -> dict[str, Any]:
+def ambiguity_band(trades: Trades) -> dict[str, Any]:
     """The profit under the worst reading, which is the one taken, and under the best."""
-    worst = math.fsum(trade.pnl for trade in trades)
-    best = math.fsum(trade.best_pnl for trade in trades)
+    ledger = ledger_of(trades)
     return {
-        "ambiguous_trades": sum(trade.ambiguous for trade in trades),
-        "worst_pnl": worst,
-        "best_pnl": best,
+        "ambiguous_trades": int(np.count_nonzero(ledger.ambiguous)),
+        "worst_pnl": math.fsum(ledger.pnl.tolist()),
+        "best_pnl": math.fsum(ledger.best_pnl.tolist()),
     }
 
 
 def by_year(
-    trades: Sequence[Trade], times: Sequence[int], equity: Sequence[float], capital: float
+    trades: Trades,
+    times: Times,
+    equity: Rows,
+    capital: float,
+    moved: NDArray[np.int64] | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Return, drawdown and trades (by the year of their exit) of every calendar year, UTC."""
-    ended: dict[str, list[Trade]] = {}
-    for trade in trades:
-        ended.setdefault(iso(trade.exit_time)[:4], []).append(trade)
+    ledger = ledger_of(trades)
+    ended = ledger.exit_time.astype("datetime64[ms]").astype("datetime64[Y]").astype(np.int64)
     table: dict[str, dict[str, Any]] = {}
     before = capital
+    rows = np.asarray(equity, dtype=np.float64)
+    moved = moves_of(rows) if moved is None else moved
+    if len(rows):
+        moved = np.concatenate(([0], moved))
     for year, first, last in _year_spans(times):
-        rows = equity[first:last]
-        figures = trade_figures(ended.get(year, []))
-        table[year] = {
-            "return": finite(rows[-1] / before - 1.0) if before > 0.0 else None,
-            "max_drawdown": max_drawdown(rows, before),
+        final = float(rows[last - 1])
+        bends = rows[moved[slice(*np.searchsorted(moved, (first, last)))]]
+        figures = trade_figures(ledger.where(ended == year))
+        table[str(1970 + year)] = {
+            "return": finite(final / before - 1.0) if before > 0.0 else None,
+            "max_drawdown": max_drawdown(bends, before),
             "trades": figures["total_trades"],
             "pnl": figures["total_pnl"],
             "win_rate": figures["win_rate"],
         }
-        before = rows[-1]
+        before = final
     return table
 
 
-def _year_spans(times: Sequence[int]) -> list[tuple[str, int, int]]:
-    """Every calendar year in the data, its first row and the row after its last."""
+def _year_spans(times: Times) -> list[tuple[int, int, int]]:
+    """Every calendar year in the data since 1970, its first row and the row after its last."""
     if len(times) == 0:
         return []
-    stamps = np.asarray(times, dtype="datetime64[ms]").astype("datetime64[Y]")
-    years, firsts = np.unique(stamps, return_index=True)
-    lasts = [*firsts[1:].tolist(), len(times)]
-    return list(zip(years.astype(str).tolist(), firsts.tolist(), lasts, strict=True))
+    stamps = np.asarray(times, dtype=np.int64)
+    ends = stamps[[0, -1]].astype("datetime64[ms]").astype("datetime64[Y]").astype(np.int64)
+    years = np.arange(ends[0], ends[1] + 2)
+    opens = years.astype("datetime64[Y]").astype("datetime64[ms]").astype(np.int64)
+    places = np.searchsorted(stamps, opens).tolist()
+    spans = zip(years.tolist(), places[:-1], places[1:], strict=False)
+    return [(year, first, last) for year, first, last in spans if first < last]

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from Backtest.errors import OrderError
 from Backtest.fills import Step, round_down, round_up
@@ -29,10 +28,10 @@ REQUEST_KEYS = (
     "size",
     "hold_roi",
 )
+KNOWN_KEYS = frozenset(REQUEST_KEYS)
 
 
-@dataclass(frozen=True, slots=True)
-class Trail:
+class Trail(NamedTuple):
     """A trailing stop: how far behind, from which profit on, and whether it waits for it."""
 
     step: Step
@@ -40,8 +39,7 @@ class Trail:
     only_after_activation: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Protection:
+class Protection(NamedTuple):
     """The levels an entry brings along; steps are anchored at the fill, sl and tp are prices."""
 
     sl: float | None = None
@@ -53,8 +51,7 @@ class Protection:
     hold_roi: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(NamedTuple):
     """An entry that waits for its bar."""
 
     order_id: str
@@ -81,7 +78,7 @@ def read_order(
         OrderError: a key is unknown, missing or out of its range.
     """
     for key in request:
-        if key not in REQUEST_KEYS:
+        if key not in KNOWN_KEYS:
             raise OrderError(f"an order has no key {key!r}", nearest(str(key), REQUEST_KEYS))
     sign = ACTIONS.get(request.get("action", ""))
     if sign is None:
@@ -130,6 +127,8 @@ def positive(value: Any, name: str) -> float:
 
 def _number(value: Any, name: str) -> float:
     """Read a finite number; a bool or text is none."""
+    if type(value) is float and math.isfinite(value):
+        return value
     try:
         number = math.nan if isinstance(value, (bool, str)) else float(value)
     except (TypeError, ValueError):
@@ -190,6 +189,10 @@ def _step(request: Mapping[str, Any], key: str, below: float) -> Step | None:
     value = request.get(key)
     if value is None:
         return None
+    if type(value) is dict and len(value) == 1:  # what strategies write, order after order
+        ((form, size),) = value.items()
+        if type(size) is float and 0.0 < size < below and form == "fraction":
+            return Step(size, True)
     if not isinstance(value, Mapping) or len(value) != 1 or not set(value) <= STEP_KEYS:
         raise OrderError(f"{key} is {value!r}", "Give {'fraction': number} or {'distance': number}")
     return _sized_step(value, key, below)

@@ -5,10 +5,11 @@ shorts; see `Backtest.fills`.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from Backtest.fills import (
     BY_LIMIT,
+    FROM_OPEN,
     NO_STOP,
     NO_TARGET,
     STOP_GAP,
@@ -52,8 +53,7 @@ class Trade:
     exit_row: int
 
 
-@dataclass(frozen=True, slots=True)
-class Fill:
+class Fill(NamedTuple):
     """One execution: the market's price, the price paid, and the rule that made it."""
 
     rule: str
@@ -167,6 +167,22 @@ class Position:
             return NO_TARGET
         return self.sign * roi_price(self.entry.price, reached, self.commission, self.sign)
 
+    def outlasts(self, limit: float, high: float, low: float) -> bool:
+        """Pass a bar that meets neither stop nor limit, held since its open; else False."""
+        if self.closing is not None or self.entered != FROM_OPEN:
+            return False
+        if self.sign > 0:
+            if low <= self.stop or high >= limit:
+                return False
+            if self.trail is not None:
+                self.follow(high, high)
+        else:
+            if -high <= self.stop or -low >= limit:
+                return False
+            if self.trail is not None:
+                self.follow(-low, -low)
+        return True
+
     def rule_of(self, leave: Exit, limit_name: str) -> tuple[str, str]:
         """Name the event and the rule of an exit that `fills` decided."""
         if leave.rule.startswith("stop"):
@@ -248,8 +264,7 @@ class Position:
 
     def view(self, price: float) -> dict[str, Any]:
         """Show the position as the dict that `get_positions` documents."""
-        profit = self.sign * self.volume * (price - self.entry.price)
-        return {
+        shown = {
             "position_id": self.position_id,
             "order_id": self.order_id,
             "symbol": self.symbol,
@@ -259,11 +274,21 @@ class Position:
             "entry_price": self.entry.price,
             "entry_time": iso(self.entry.time),
             "price": price,
-            "sl": None if self.stop == NO_STOP else self.sign * self.stop,
+            "sl": None,
             "tp": None if self.target == NO_TARGET else self.sign * self.target,
-            "unrealized_pnl": profit - self.entry_fee,
+            "unrealized_pnl": 0.0,
             "fees": self.entry_fee,
             "rule_in": self.entry.rule,
             "comment": self.comment,
-            "closing": self.closing is not None,
+            "closing": False,
         }
+        self.refresh(shown, price)
+        return shown
+
+    def refresh(self, shown: dict[str, Any], price: float) -> None:
+        """Bring a view up to date: what changes from bar to bar while the volume stays."""
+        profit = self.sign * self.volume * (price - self.entry.price)
+        shown["price"] = price
+        shown["unrealized_pnl"] = profit - self.entry_fee
+        shown["sl"] = None if self.stop == NO_STOP else self.sign * self.stop
+        shown["closing"] = self.closing is not None

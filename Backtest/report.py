@@ -1,12 +1,15 @@
 """Turns a run's trades and equity into the report: every figure, and the conventions behind it."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 from Backtest import metrics
 from Backtest.conventions import FILL_CONVENTIONS, METRIC_CONVENTIONS
-from Backtest.positions import Trade
+from Backtest.ledger import ledger_of
 from Backtest.settings import SimSettings
 from Backtest.times import iso, timeframe_ms
 
@@ -14,9 +17,9 @@ from Backtest.times import iso, timeframe_ms
 def make_report(
     *,
     settings: SimSettings,
-    trades: Sequence[Trade],
-    times: Sequence[int],
-    equity: Sequence[float],
+    trades: metrics.Trades,
+    times: metrics.Times,
+    equity: metrics.Rows,
     held: Mapping[str, tuple[float, float]],
     rejected: int,
 ) -> dict[str, Any]:
@@ -30,34 +33,37 @@ def make_report(
         held: first open and last close by symbol.
         rejected: how many orders were rejected.
     """
-    done = [trade for trade in trades if not trade.forced]
+    ledger = ledger_of(trades)
+    done = ledger.where(~ledger.forced)
     capital = settings.capital
-    final = equity[-1] if equity else capital
-    returns = metrics.returns_of(equity)
-    deepest = metrics.max_drawdown(equity, capital)
-    yearly = _periods(settings, times, held)
-    mean_equity = sum(equity) / len(equity) if equity else capital
+    moments = np.asarray(times, dtype=np.int64)
+    rows = np.asarray(equity, dtype=np.float64)
+    final = float(rows[-1]) if len(rows) else capital
+    moved = metrics.moves_of(rows)
+    curve = metrics.curve_of(rows, capital, moved)
+    yearly = _periods(settings, moments, held)
+    mean_equity = curve.mean_equity if len(rows) else capital
     figures = {
         **metrics.trade_figures(done),
-        "max_drawdown": metrics.finite(deepest),
+        "max_drawdown": metrics.finite(curve.deepest),
         "capital": capital,
         "final_equity": metrics.finite(final),
         "return": metrics.finite(final / capital - 1.0),
-        "annual_return": metrics.annual_return(returns, yearly),
-        "sharpe": metrics.sharpe(returns, yearly),
-        "sortino": metrics.sortino(returns, yearly),
-        "calmar": metrics.calmar(returns, deepest, yearly),
-        "exposure": metrics.exposure(trades, len(times)),
+        "annual_return": metrics.annual_return(curve, yearly),
+        "sharpe": metrics.sharpe(curve, yearly),
+        "sortino": metrics.sortino(curve, yearly),
+        "calmar": metrics.calmar(curve, yearly),
+        "exposure": metrics.exposure(ledger, len(rows)),
         **metrics.cost_figures(done, mean_equity),
         "ambiguity_band": metrics.ambiguity_band(done),
-        "by_year": metrics.by_year(done, times, equity, capital),
+        "by_year": metrics.by_year(done, moments, rows, capital, moved),
         "buy_and_hold": _buy_and_hold(held),
-        "forced_exits": len(trades) - len(done),
-        "forced_pnl": sum(trade.pnl for trade in trades if trade.forced),
+        "forced_exits": len(ledger) - len(done),
+        "forced_pnl": math.fsum(ledger.pnl[ledger.forced].tolist()),
         "orders_rejected": rejected,
-        "bars": len(times),
-        "start": iso(times[0]) if times else None,
-        "end": iso(times[-1]) if times else None,
+        "bars": len(moments),
+        "start": iso(int(moments[0])) if len(moments) else None,
+        "end": iso(int(moments[-1])) if len(moments) else None,
         "periods_per_year": yearly,
     }
     stated = {name: value for name, value in asdict(settings).items() if name != "compiled"}
@@ -70,7 +76,7 @@ def make_report(
 
 
 def _periods(
-    settings: SimSettings, times: Sequence[int], held: Mapping[str, tuple[float, float]]
+    settings: SimSettings, times: metrics.Times, held: Mapping[str, tuple[float, float]]
 ) -> float | None:
     """Candles a year, by the timeframe and whether the symbols are pairs."""
     symbols = [name for name in (settings.symbols or tuple(held)) if name]

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -107,12 +108,21 @@ def load_settings(path: str | Path) -> dict[str, Any]:
     return found
 
 
+@lru_cache(maxsize=64)
 def step_digits(step: float | None) -> int:
     """Count the decimals of a tick or lot, so that multiples of it can be written exactly."""
     if step is None:
         return 0
     exponent = Decimal(repr(float(step))).normalize().as_tuple().exponent
     return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def step_parts(step: float | None) -> tuple[int, int]:
+    """A tick or lot as a fraction of whole numbers: 0.25 is 25 / 100, none is 0 / 1."""
+    if step is None:
+        return 0, 1
+    scale = 10 ** step_digits(step)
+    return int(Decimal(repr(float(step))) * scale), scale
 
 
 def _number(

@@ -5,7 +5,7 @@ where a candle leaves room: see `Backtest.fills` for what a bar proves and `Back
 order of things inside a bar.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from Backtest.account import Account
 from Backtest.book import Book
@@ -16,6 +16,9 @@ from Backtest.positions import Closing, Position, Trade
 from Backtest.rows import INFINITY, Row, fault_of, read_row
 from Backtest.settings import read_settings, step_digits
 from Backtest.times import LAST_MS, iso
+
+if TYPE_CHECKING:  # reading a tape needs the compiled loop, and so numba
+    from Backtest.tape import Tape
 
 
 class SimBroker:
@@ -37,6 +40,7 @@ class SimBroker:
         self._feed = Book("", self.settings, self._account, 0)
         self._stepped = 0
         self._orders = 0
+        self._tape: Tape | None = None
 
     # Orders -----------------------------------------------------------------------------------
 
@@ -47,6 +51,7 @@ class SimBroker:
             success, order_id, position_id (reserved for the fill), fill_price (None until
             filled), and error if it was refused.
         """
+        self._unroll()
         number = self._orders + 1
         try:
             order = read_order(order_request, self.settings, f"ord_{number}", f"pos_{number}")
@@ -81,6 +86,7 @@ class SimBroker:
 
     def cancel_order(self, order_id: str) -> bool:
         """Withdraw an order or a close that has not filled; False if there is none."""
+        self._unroll()
         return any(book.cancel(order_id) for book in self._books.values())
 
     def close_position(
@@ -99,6 +105,7 @@ class SimBroker:
             "position_id": pos_id,
             "fill_price": None,
         }
+        self._unroll()
         book, position = self._find(pos_id)
         if book is None or position is None:
             return {**answer, "error": f"no open position {pos_id!r}"}
@@ -111,12 +118,14 @@ class SimBroker:
         order_id = f"ord_{self._orders}"
         if limit is None and self.settings.execution == "this_close":
             filled = book.close_now(position, part)
+            self._account.mark(self._feed.time, self._equity())
             return {**answer, "success": True, "order_id": order_id, "fill_price": filled}
         position.closing = Closing(order_id, part, limit)
         return {**answer, "success": True, "order_id": order_id}
 
     def hold_roi(self, pos_id: str) -> bool:
         """Leave a position's ROI out of the next bar (`ignore_roi_if_entry_signal`)."""
+        self._unroll()
         book, position = self._find(pos_id)
         if book is None or position is None:
             return False
@@ -160,6 +169,8 @@ class SimBroker:
         symbol: str | None = None,
     ) -> list[dict[str, Any]]:
         """Play one bar of plain numbers; `step_bar` for loops that hold columns."""
+        if self._tape is not None:
+            self._unroll()
         book = self._feed if symbol is None else self._book(symbol)
         sound = (
             0.0 < low <= open_ <= high < INFINITY
@@ -218,6 +229,74 @@ class SimBroker:
             number,
         )
 
+    def open_book(self, symbol: str) -> Book:
+        """The book of a symbol whose candles a `Backtest.walk` steps."""
+        self._unroll()
+        return self._book(symbol)
+
+    def skip(self, book: Book, timestamp: int, close: float, bars: int) -> None:
+        """Pass bars that were accounted for already, to the time and close of the last of them."""
+        self._stepped += bars
+        book.bars += bars
+        book.time = self._feed.time = timestamp
+        book.close = close
+        book.row = len(self._account.times) - 1
+
+    @property
+    def equity(self) -> float:
+        """Cash and what the open positions are worth at the last close."""
+        self._unroll()
+        return self._equity()
+
+    # The compiled path -------------------------------------------------------------------------
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether nothing has been asked of the broker yet."""
+        return self._stepped == 0 and self._orders == 0 and not self._account.events
+
+    def adopt(self, tape: "Tape") -> None:
+        """Take over what a compiled run did, as if every bar had been stepped here.
+
+        Raises:
+            ValueError: the broker has been used, or the run had other settings.
+        """
+        if not self.is_fresh or self._tape is not None or tape.settings != self.settings:
+            raise ValueError("only an unused broker of the same settings can adopt a run")
+        self._tape = tape
+
+    def _unroll(self) -> None:
+        """Lay an adopted run out in books and account; from here on, bars can be stepped."""
+        tape = self._tape
+        if tape is None:
+            return
+        self._tape = None
+        candles, account, book = tape.candles, self._account, self._book(tape.symbol)
+        for trade in tape.trades():
+            account.book(trade)
+        for event, told in tape.events():
+            account.tell(event, **told)
+        account.fill(candles.times, tape.equity, tape.cash)
+        account.cash = tape.end.cash
+        last = len(candles) - 1
+        account.fresh = [
+            event
+            for event in account.fresh
+            if event["timestamp"] == iso(account.times[last])
+            and event["event"] == "position_closed"
+            and self.settings.execution == "this_close"
+        ]
+        self._stepped = len(candles)
+        self._orders = tape.end.orders
+        self._feed.time = account.times[last]
+        book.bars = len(candles)
+        book.first_open = float(candles.open[0])
+        book.close = float(candles.close[last])
+        book.time = account.times[last]
+        book.row = last
+        book.positions = tape.open_positions()
+        book.orders = tape.waiting_orders()
+
     # Views ------------------------------------------------------------------------------------
 
     def get_positions(self) -> list[dict[str, Any]]:
@@ -227,6 +306,7 @@ class SimBroker:
         (last close), sl and tp (the levels in force, None if none), unrealized_pnl, fees,
         rule_in, comment, closing.
         """
+        self._unroll()
         return [
             position.view(book.close)
             for book in self._books.values()
@@ -235,31 +315,34 @@ class SimBroker:
 
     def get_account(self) -> dict[str, Any]:
         """Show the account: capital, cash, equity, positions_value, realized_pnl, ..."""
+        self._unroll()
         value = sum(book.value() for book in self._books.values())
         held = [position for book in self._books.values() for position in book.positions]
-        trades = self._account.trades
         return {
             "capital": self.settings.capital,
             "cash": self._account.cash,
             "equity": self._account.cash + value,
             "positions_value": value,
-            "realized_pnl": sum(trade.pnl for trade in trades),
-            "fees": sum(trade.fees for trade in trades) + sum(p.entry_fee for p in held),
+            "realized_pnl": self._account.realized_pnl,
+            "fees": self._account.paid_fees + sum(p.entry_fee for p in held),
             "open_positions": len(held),
             "pending_orders": sum(len(book.orders) for book in self._books.values()),
         }
 
     def get_trades(self) -> list[Trade]:
         """Every trade in closing order, then the forced exits of what is still open."""
+        self._unroll()
         forced = [trade for book in self._books.values() for trade in book.forced_exits()]
         return [*self._account.trades, *forced]
 
     def get_events(self) -> list[dict[str, Any]]:
         """Every event since the start, as `step_bar` returned them."""
+        self._unroll()
         return [dict(event) for event in self._account.events]
 
     def get_equity_curve(self) -> list[tuple[int, float, float]]:
         """One row a moment: UTC milliseconds, equity, cash."""
+        self._unroll()
         account = self._account
         return list(zip(account.times, account.equity_rows, account.cash_rows, strict=True))
 
@@ -267,6 +350,17 @@ class SimBroker:
         """Summarise the run so far; asking twice gives the same and changes nothing."""
         from Backtest.report import make_report
 
+        if self._tape is not None:
+            tape = self._tape
+            first, last = float(tape.candles.open[0]), float(tape.candles.close[-1])
+            return make_report(
+                settings=self.settings,
+                trades=tape.ledger(),
+                times=tape.candles.times,
+                equity=tape.equity,
+                held={tape.symbol: (first, last)},
+                rejected=tape.rejected,
+            )
         account = self._account
         fed = [book for book in (self._feed, *self._books.values()) if book.first_open > 0.0]
         named = [book for book in fed if book.symbol]

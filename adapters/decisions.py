@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from adapters.views import FrameView, frame_view, series_view
 from Backtest.errors import BacktestError
+from Backtest.signals import Signals, read_signals
 
 if TYPE_CHECKING:
     import pandas as pd
 
 EXIT_RULES = {"BUY": "exit_long", "SELL": "exit_short"}
+SAMPLE_BARS = 8
+BEATS = {"stop": "sl", "target": "tp"}
 RECORD_KEYS = ("entries", "exit_long", "exit_short")
 
 
@@ -54,23 +59,103 @@ class Decisions(Protocol):
 
 
 class AskedDecisions:
-    """Decisions asked of a strategy as they are needed."""
+    """Decisions asked of a strategy as they are needed; bar by bar it is shown light views."""
 
-    def __init__(self, strategy: StrategyShape, df: pd.DataFrame) -> None:
-        """Prepare the indicators once."""
-        self._strategy = strategy
-        self._df = df
-        self._indicators = strategy.prepare_indicators(df)
-        self._both = _both_entries(self._indicators)
+    def __init__(self, strategy: StrategyShape, df: Any) -> None:
+        """Prepare the indicators once.
+
+        Args:
+            strategy: who is asked.
+            df: the candles, a frame or a view of one.
+        """
+        indicators = strategy.prepare_indicators(df)
+        shown: Any = df if isinstance(df, FrameView) else frame_view(df)
+        views: Any = {name: series_view(values) for name, values in indicators.items()}
+        find_entries, find_exits = strategy.find_entries, strategy.find_exits
+        both = _both_entries(indicators)
+
+        def entry(idx: int) -> dict[str, Any] | None:
+            wanted = find_entries(shown, views, idx)
+            return wanted if wanted and idx not in both else None
+
+        def leaves(position: dict[str, Any], idx: int) -> bool:
+            return bool(find_exits(position, shown, views, idx))
+
+        self._offer = getattr(strategy, "signals", None)
+        self._indicators = indicators
+        # For loops that ask at every bar and cannot afford a call more.
+        self.question = (find_entries, shown, views, both)
+        self.entry = entry
+        self.leaves = leaves
+
+    def signals(self, symbol: str, closes: NDArray[np.float64]) -> Signals | None:
+        """All answers at once, if the strategy offers them; they are compared with a sample.
+
+        Raises:
+            BacktestError: they are malformed, or not what the strategy answers bar by bar.
+        """
+        if self._offer is None:
+            return None
+        signals = read_signals(self._offer(self._indicators), len(closes))
+        for idx in _sample(signals):
+            offered = signals.order(idx, symbol, float(closes[idx]))
+            compared = {
+                "find_entries": (_essence(self.entry(idx)), _essence(offered)),
+                "find_exits of a long": (self._exits("BUY", idx), signals.exit_long[idx]),
+                "find_exits of a short": (self._exits("SELL", idx), signals.exit_short[idx]),
+            }
+            for question, (answer, meant) in compared.items():
+                if answer != meant:
+                    raise BacktestError(
+                        f"the strategy's signals differ from its {question} at bar {idx}",
+                        "Let `signals` offer what the methods answer, or leave it out",
+                    )
+        return signals
+
+    def _exits(self, action: str, idx: int) -> bool:
+        return self.leaves({"position_id": "", "action": action}, idx)
+
+
+def _sample(signals: Signals) -> list[int]:
+    """Bars to compare at: entries and exits from all over the run, and the bars after them."""
+    bars = len(signals.enter)
+    chosen = {0, bars - 1} if bars else set()
+    for rule in (signals.enter > 0, signals.enter < 0, signals.exit_long, signals.exit_short):
+        found = np.flatnonzero(rule)
+        spread = found[:: max(1, len(found) // SAMPLE_BARS)]
+        chosen.update(spread.tolist(), (spread[spread + 1 < bars] + 1).tolist())
+    return sorted(chosen)
+
+
+def _essence(order: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """An order without what the loop or another of its keys decides."""
+    if order is None:
+        return None
+    beaten = {"volume"} | {absolute for step, absolute in BEATS.items() if order.get(step)}
+    return {key: value for key, value in order.items() if key not in beaten and value is not None}
+
+
+@dataclass(frozen=True)
+class SignalDecisions:
+    """Decisions of signals that nobody has to be asked for."""
+
+    offered: Signals
+    symbol: str
+    closes: NDArray[np.float64]
+
+    def signals(self, symbol: str, closes: NDArray[np.float64]) -> Signals:
+        """The signals themselves."""
+        del symbol, closes
+        return self.offered
 
     def entry(self, idx: int) -> dict[str, Any] | None:
-        """Ask `find_entries`."""
-        wanted = self._strategy.find_entries(self._df, self._indicators, idx)
-        return None if not wanted or idx in self._both else wanted
+        """The order that the signals mean."""
+        return self.offered.order(idx, self.symbol, float(self.closes[idx]))
 
     def leaves(self, position: dict[str, Any], idx: int) -> bool:
-        """Ask `find_exits`."""
-        return bool(self._strategy.find_exits(position, self._df, self._indicators, idx))
+        """Look the exit up."""
+        rule = self.offered.exit_long if position["action"] == "BUY" else self.offered.exit_short
+        return bool(rule[idx])
 
 
 def _both_entries(indicators: Mapping[str, Any]) -> frozenset[int]:

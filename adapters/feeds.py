@@ -6,10 +6,18 @@ import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adapters.decisions import Decisions
-from Backtest.candles import Candles, check_candles, tidy_candles
+from adapters.views import CandleView
+from Backtest.candles import (
+    COLUMNS,
+    Candles,
+    check_candles,
+    check_columns,
+    columns_of,
+    tidy_candles,
+)
 from Backtest.errors import BacktestError
 
 if TYPE_CHECKING:
@@ -32,21 +40,38 @@ def setting(cfg: Mapping[str, Any], key: str, default: Any = None) -> Any:
     return default if value is None else value
 
 
-def by_symbol(
-    df: pd.DataFrame, cfg: dict[str, Any]
-) -> list[tuple[str, pd.DataFrame, dict[str, Any]]]:
-    """Split candles by symbol, in list order, each with its own settings."""
-    tidy = tidy_candles(df)
-    check_candles(tidy)
+class Share(NamedTuple):
+    """One symbol's part of a run: its candles as a frame and as columns, and its settings."""
+
+    symbol: str
+    frame: Any
+    cfg: dict[str, Any]
+    candles: Candles
+
+
+def by_symbol(df: pd.DataFrame | CandleView, cfg: dict[str, Any]) -> list[Share]:
+    """Split candles by symbol, in list order, each with its own settings.
+
+    Raises:
+        CandleError: a candle is malformed.
+        BacktestError: the candles are not those of the symbols in the settings.
+    """
+    tidy: Any = df
+    if isinstance(df, CandleView):
+        candles, names_symbols = df.candles, False
+        check_columns(candles)
+    else:
+        tidy = tidy_candles(df)
+        candles, names_symbols = check_candles(tidy), "symbol" in tidy.columns
     listed = [str(name) for name in setting(cfg, "symbols", ())]
-    if "symbol" not in tidy.columns:
+    if not names_symbols:
         symbol = str(setting(cfg, "symbol", listed[0] if listed else "ASSET"))
         if len(listed) > 1:
             raise BacktestError(
                 f"the settings list {len(listed)} symbols, the candles do not say whose they are",
                 "Add a column 'symbol'",
             )
-        return [(symbol, tidy, cfg)]
+        return [Share(symbol, tidy, cfg, candles)]
     names = listed or list(dict.fromkeys(tidy["symbol"].tolist()))
     parts = {str(name): part for name, part in tidy.groupby("symbol", sort=False)}
     missing = [name for name in names if name not in parts]
@@ -55,7 +80,10 @@ def by_symbol(
             f"there are no candles of {missing[0]!r}", f"There are: {', '.join(parts)}"
         )
     key = "contract_symbol" if "contract_symbol" in cfg else "symbol"
-    return [(name, parts[name].reset_index(drop=True), {**cfg, key: name}) for name in names]
+    frames = {name: parts[name].reset_index(drop=True) for name in names}
+    return [
+        Share(name, frame, {**cfg, key: name}, columns_of(frame)) for name, frame in frames.items()
+    ]
 
 
 def moments(feeds: Sequence[Feed]) -> Iterator[list[tuple[Feed, int]]]:
@@ -67,7 +95,7 @@ def moments(feeds: Sequence[Feed]) -> Iterator[list[tuple[Feed, int]]]:
         return
 
     def keyed(order: int, feed: Feed) -> Iterator[tuple[int, int, int]]:
-        return ((time, order, idx) for idx, time in enumerate(feed.candles.times))
+        return ((time, order, idx) for idx, time in enumerate(feed.candles.times.tolist()))
 
     merged = heapq.merge(*(keyed(order, feed) for order, feed in enumerate(feeds)))
     for _, together in groupby(merged, key=lambda bar: bar[0]):
@@ -78,15 +106,7 @@ def series_of(feed: Feed, idx: int) -> pd.Series[Any]:
     """A bar as the Series that BaseAdapter names."""
     import pandas as pd
 
-    c = feed.candles
-    return pd.Series(
-        {
-            "timestamp": pd.Timestamp(c.times[idx], unit="ms", tz="UTC"),
-            "open": c.open[idx],
-            "high": c.high[idx],
-            "low": c.low[idx],
-            "close": c.close[idx],
-            "volume": c.volume[idx],
-            "symbol": feed.symbol,
-        }
-    )
+    time, *numbers = feed.candles.row(idx)
+    named = dict(zip(COLUMNS, numbers, strict=True))
+    moment = pd.Timestamp(time, unit="ms", tz="UTC")
+    return pd.Series({"timestamp": moment, **named, "symbol": feed.symbol})

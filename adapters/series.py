@@ -5,21 +5,31 @@ a comparison with it is false. Sums run over the n values of the window alone, o
 bar's digits never depend on where history starts.
 """
 
-from typing import Any, overload
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-import pandas as pd
 import talib
 from numpy.typing import NDArray
 from talib._ta_lib import MA_Type as talib_ma_types
 
+from adapters.views import CandleView, FrameView, array_view
+
+if TYPE_CHECKING:  # pandas takes half a second to import; candles of a view need none
+    import pandas as pd
+
 Numbers = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 Value = Numbers | float
+HOUR_MS, DAY_MS = 3_600_000, 86_400_000
+THURSDAY = 3  # the first day of 1970
 
 
 def column(df: pd.DataFrame, name: str) -> Numbers:
     """A price or the volume of every candle, whichever case its column is written in."""
+    if isinstance(df, FrameView) and (values := df.array(name)) is not None:
+        return np.asarray(values, dtype=np.float64)
     for label in df.columns:
         if str(label).lower() == name:
             return df[label].to_numpy(dtype=np.float64)
@@ -28,6 +38,8 @@ def column(df: pd.DataFrame, name: str) -> Numbers:
 
 def times(df: pd.DataFrame) -> pd.DatetimeIndex:
     """When each candle opened, in UTC."""
+    import pandas as pd
+
     for label in df.columns:
         if str(label).lower() in ("timestamp", "date", "datetime", "time"):
             values: Any = df[label]
@@ -40,11 +52,15 @@ def times(df: pd.DataFrame) -> pd.DatetimeIndex:
 
 def hour(df: pd.DataFrame) -> Numbers:
     """The hour of each candle's open, UTC."""
+    if isinstance(df, CandleView):
+        return (df.candles.times // HOUR_MS % 24).astype(np.float64)
     return times(df).hour.to_numpy(dtype=np.float64)
 
 
 def weekday(df: pd.DataFrame) -> Numbers:
     """The day of each candle's open, UTC, Monday = 0."""
+    if isinstance(df, CandleView):
+        return ((df.candles.times // DAY_MS + THURSDAY) % 7).astype(np.float64)
     return times(df).day_of_week.to_numpy(dtype=np.float64)
 
 
@@ -237,6 +253,8 @@ def numbers(x: Any) -> Numbers:
 
 def at(df: pd.DataFrame, name: str, idx: int) -> float:
     """A price of one candle."""
+    if isinstance(df, FrameView) and (values := df.array(name)) is not None:
+        return float(values[idx])
     for label in df.columns:
         if str(label).lower() == name:
             return float(df[label].iloc[idx])
@@ -244,5 +262,10 @@ def at(df: pd.DataFrame, name: str, idx: int) -> float:
 
 
 def by_name(df: pd.DataFrame, values: dict[str, Any]) -> dict[str, pd.Series]:
-    """Arrays as pandas series over the candles' own index."""
-    return {name: pd.Series(array, index=df.index) for name, array in values.items()}
+    """Arrays as pandas series over the candles' own index, or as views of them."""
+    if isinstance(df, CandleView):
+        views: dict[str, Any] = {name: array_view(array) for name, array in values.items()}
+        return views
+    import pandas as pd
+
+    return {name: pd.Series(array, index=df.index, copy=False) for name, array in values.items()}

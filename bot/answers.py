@@ -2,30 +2,19 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sandbox_runner.port import Outcome
 from sandbox_runner.request import DECISIONS_FILE, Run
 
-ORDER_KEYS = frozenset(
-    (
-        "action",
-        "symbol",
-        "volume",
-        "type",
-        "sl",
-        "tp",
-        "comment",
-        "stop",
-        "target",
-        "trail",
-        "roi",
-        "size",
-    )
-)
-_MOST_DEPTH = 6
+_NEEDED = ("action", "symbol", "type", "volume")
+_SIZES = ("equity", "risk", "units")
+_LEVELS = ("fraction", "distance")
+_MINUTES = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
+_LARGEST = 2**63
 
 
 class NoAnswer(Exception):
@@ -124,9 +113,8 @@ def _read_run(raw: object, run: Run, length: int) -> Answers:
     for one in passes:
         if not isinstance(one, list) or len(one) != len(asked):
             raise NoAnswer(f"answers for {len(asked)} bars were asked for, others came")
-        read.append(
-            tuple(_read_answer(answer, bar) for answer, bar in zip(one, asked, strict=True))
-        )
+        pairs = zip(one, asked, strict=True)
+        read.append(tuple(_read_answer(answer, bar, run.symbol) for answer, bar in pairs))
     return Answers(asked, tuple(read))
 
 
@@ -134,17 +122,24 @@ def _strategy_error(error: object) -> NoAnswer:
     if not isinstance(error, dict):
         return NoAnswer("the strategy failed")
     kind, message, line = (error.get(key) for key in ("type", "message", "line"))
-    text = f"the strategy failed with {str(kind)[:60]}: {str(message)[:200]}"
-    number = line if isinstance(line, int) and not isinstance(line, bool) else None
-    return NoAnswer("".join(c if c.isprintable() else "?" for c in text), number)
+    words = [word for word in (kind, message) if isinstance(word, str) and word]
+    known = isinstance(line, int) and not isinstance(line, bool) and 0 < line < 1_000_000
+    text = plain_text(": ".join(words) or "an error without a name", 260)
+    return NoAnswer(f"the strategy failed with {text}", line if known else None)
 
 
-def _read_answer(raw: object, bar: int) -> Answer:
+def plain_text(text: str, most: int = 200) -> str:
+    """A stranger's text on one line, without anything that a terminal or a log would obey."""
+    shown = "".join(c if c.isprintable() else " " for c in text[: most * 2])
+    return " ".join(shown.split())[:most]
+
+
+def _read_answer(raw: object, bar: int, symbol: str) -> Answer:
     if not isinstance(raw, list) or len(raw) != 3:
         raise NoAnswer(f"the answer for bar {bar} is malformed")
     order, long, short = raw
     return Answer(
-        _read_order(order, bar),
+        _read_order(order, bar, symbol),
         _read_exit(long, "long", bar),
         _read_exit(short, "short", bar),
     )
@@ -158,31 +153,79 @@ def _read_exit(raw: object, position_id: str, bar: int) -> bool:
     return True
 
 
-def _read_order(raw: object, bar: int) -> dict[str, Any] | None:
+def _read_order(raw: object, bar: int, symbol: str) -> dict[str, Any] | None:
+    """An order of exactly the agreed form: what the broker gets must not surprise it."""
     if raw is None:
         return None
     if not isinstance(raw, dict):
         raise NoAnswer(f"find_entries at bar {bar} answered neither None nor an order")
-    unknown = sorted(set(raw) - ORDER_KEYS)
+    unknown = sorted(set(raw) - set(_PARTS))
     if unknown:
-        raise NoAnswer(f"the order at bar {bar} has an unknown key {str(unknown[0])[:40]!r}")
-    order = {key: _plain(value, bar, 0) for key, value in raw.items()}
-    roi = order.get("roi")
-    if isinstance(roi, dict):
-        order["roi"] = {int(key): value for key, value in roi.items() if str(key).isdigit()}
-    if order.get("action") not in ("BUY", "SELL") or order.get("type") != "MARKET":
-        raise NoAnswer(f"the order at bar {bar} is neither a market BUY nor SELL")
-    return order
+        raise NoAnswer(f"the order at bar {bar} has an unknown key {unknown[0][:40]!a}")
+    missing = [key for key in _NEEDED if key not in raw]
+    if missing:
+        raise NoAnswer(f"the order at bar {bar} has no {missing[0]}")
+    for key, value in raw.items():
+        if not _PARTS[key](value):
+            raise NoAnswer(f"the order at bar {bar} has a {key} that is not of the agreed form")
+    if raw["symbol"] != symbol:
+        raise NoAnswer(f"the order at bar {bar} is for another symbol than {symbol}")
+    if "roi" in raw:
+        return {**raw, "roi": {int(minutes): profit for minutes, profit in raw["roi"].items()}}
+    return raw
 
 
-def _plain(value: object, bar: int, depth: int) -> Any:
-    if isinstance(value, dict) and depth < _MOST_DEPTH:
-        return {str(key): _plain(item, bar, depth + 1) for key, item in value.items()}
-    if isinstance(value, str | bool | int) or value is None:
-        return value
-    if isinstance(value, float) and math.isfinite(value):
-        return value
-    raise NoAnswer(f"the order at bar {bar} holds something that is no plain value")
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return math.isfinite(value) if isinstance(value, float) else abs(value) < _LARGEST
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= 200
+
+
+def _is_one_of(names: Sequence[str]) -> Callable[[object], bool]:
+    def check(value: object) -> bool:
+        if not isinstance(value, dict) or len(value) != 1:
+            return False
+        ((name, number),) = value.items()
+        return name in names and _is_number(number)
+
+    return check
+
+
+def _is_trail(value: object) -> bool:
+    if not isinstance(value, dict) or "fraction" not in value:
+        return False
+    numbers = {key: item for key, item in value.items() if key != "only_after_activation"}
+    return (
+        set(numbers) <= {"fraction", "activate_at"}
+        and all(_is_number(number) for number in numbers.values())
+        and isinstance(value.get("only_after_activation", False), bool)
+    )
+
+
+def _is_roi(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        _MINUTES.fullmatch(minutes) and _is_number(profit) for minutes, profit in value.items()
+    )
+
+
+_PARTS: Mapping[str, Callable[[object], bool]] = {
+    "action": lambda value: value in ("BUY", "SELL"),
+    "symbol": _is_text,
+    "type": lambda value: value == "MARKET",
+    "volume": _is_number,
+    "sl": _is_number,
+    "tp": _is_number,
+    "comment": _is_text,
+    "stop": _is_one_of(_LEVELS),
+    "target": _is_one_of(_LEVELS),
+    "trail": _is_trail,
+    "roi": _is_roi,
+    "size": _is_one_of(_SIZES),
+}
 
 
 def _no_constant(name: str) -> None:

@@ -4,18 +4,22 @@ The same record that a strategy's answers are written down in, so that the two c
 either can be replayed by the broker.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from adapters import series
 from adapters.sizing import volume_of
 from bot.contract.evaluator import evaluate
 from bot.contract.language import Program
 from bot.contract.model import AtrLevel, Contract
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def contract_decisions(
@@ -92,6 +96,25 @@ def _order(
     order["size"] = {form: number.of(amount)}
     order["volume"] = volume_of(order, contract.capital, close, contract.market.lot)
     return order
+
+
+def contract_signals(
+    contract: Contract, program: Program, values: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The same decisions for all bars at once, as `Backtest.signals` reads them."""
+    risk = contract.risk
+    number = _Numbers(program)
+    rules = ("enter_long", "exit_long", "enter_short", "exit_short")
+    offered: dict[str, Any] = {rule: values[rule] for rule in rules if rule in values}
+    levels = (("stop", "stop_loss", risk.stop_loss), ("target", "take_profit", risk.take_profit))
+    for name, field, level in levels:
+        if isinstance(level, AtrLevel):
+            offered[name] = {"distance": number.of(level.atr) * values[f"{field}.atr"]}
+        elif level is not None:
+            offered[name] = {"fraction": number.of(level)}
+    order = _order(contract, program, "", "BUY", 1.0, dict.fromkeys(program.atr_periods, 1.0))
+    wishes = ("trail", "roi", "size")
+    return offered | {wish: order[wish] for wish in wishes if wish in order}
 
 
 class _Numbers:

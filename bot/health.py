@@ -60,15 +60,17 @@ def _programs() -> Iterator[Finding]:
 def _repository(place: Path) -> Iterator[Finding]:
     try:
         repository = open_repository(place)
+        base, name = repository.base(), repository.repository_id
+        person, pushes = repository.person, repository.has_remote
     except StratwrightError as error:
         yield Finding("repository", False, error.message, error.hint)
         return
-    base = repository.base()
-    detail = f"{repository.repository_id}, base {base.branch or 'detached'} {base.commit[:12]}"
-    yield Finding("repository", True, detail)
-    yield Finding("committer", True, repository.person)
-    detail = "pushes to origin" if repository.has_remote else "no remote: proposals stay here"
-    yield Finding("remote", repository.has_remote, detail, needed=False)
+    yield Finding(
+        "repository", True, f"{name}, base {base.branch or 'detached'} {base.commit[:12]}"
+    )
+    yield Finding("committer", True, person)
+    detail = "pushes to origin" if pushes else "no remote: proposals stay here"
+    yield Finding("remote", pushes, detail, needed=False)
 
 
 def _sandbox(kind: str) -> Iterator[Finding]:

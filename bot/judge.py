@@ -4,15 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from adapters.decisions import SignalDecisions
+from adapters.feeds import Feed
 from adapters.simbroker_adapter import SimBrokerAdapter
 from adapters.strategy_cli import broker_settings
-from adapters.strategy_loop import replay_decisions
+from adapters.strategy_loop import replay_decisions, run_feeds
+from adapters.views import CandleView
 from Backtest.errors import BacktestError
+from Backtest.signals import read_signals
 from Backtest.simbroker import SimBroker
 from bot.coder.settings import flat_settings
+from bot.contract.evaluator import evaluate
 from bot.contract.language import Program
 from bot.contract.model import Contract
-from bot.decisions import contract_decisions
+from bot.decisions import contract_decisions, contract_signals
 from bot.errors import InputError
 from bot.market_data import MarketData
 
@@ -37,6 +42,28 @@ def decide(contract: Contract, program: Program, data: MarketData) -> dict[str, 
         symbol: contract_decisions(contract, program, frame, symbol)
         for symbol, frame in data.frames.items()
     }
+
+
+def judge_rules(contract: Contract, program: Program, data: MarketData) -> Judgement:
+    """Play what the contract itself decides; the same as `decide` and `judge`, with less work.
+
+    Raises:
+        InputError: the candles cannot be traded by these rules.
+    """
+    cfg = dict(flat_settings(contract, program).defaults)
+    broker = SimBroker(**broker_settings(cfg))
+    try:
+        feeds = []
+        for symbol, candles in data.candles.items():
+            view: Any = CandleView(candles)
+            values = evaluate(program, view)
+            signals = read_signals(contract_signals(contract, program, values), len(candles))
+            decisions = SignalDecisions(signals, symbol, candles.close)
+            feeds.append(Feed(symbol, candles, decisions))
+        summary = run_feeds(SimBrokerAdapter(broker), feeds, cfg)
+    except BacktestError as error:
+        raise InputError(error.message, error.hint) from None
+    return Judgement(summary, broker)
 
 
 def judge(

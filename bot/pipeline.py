@@ -1,5 +1,7 @@
-"""The line: a contract becomes a plan, a candidate, verdicts, evidence and a pull request."""
+"""The line: a contract to a plan, a candidate, verdicts, evidence, a branch, a pull request."""
 
+import logging
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,20 +17,24 @@ from bot.contract.load import LoadedContract, load_contract
 from bot.contract.model import Contract
 from bot.contract.program import compile_contract
 from bot.contract.warmup import warmup
+from bot.errors import InputError
 from bot.evidence import Evidence, Origin
 from bot.forge.port import Draft, Forge, PullRequest, PullState
 from bot.gates.examination import Examination, examine
 from bot.gates.port import Case, Verdict
 from bot.git.proposal import Proposal, Proposed, State
-from bot.identity import TaskName, Trailers, correlation_id
+from bot.identity import TaskName, correlation_id
 from bot.logs import correlated
 from bot.market_data import MarketData, read_market_data
-from bot.places import contract_label
+from bot.places import path_in_repository
 from bot.plan import TodoList, make_plan, planned_files
 from bot.repository import Repository
-from bot.sealing import Sealed, seal
+from bot.sealing import Sealed, commit_message, seal
+from bot.trial import USUAL_LIMITS, Limits
 from bot.written import write_files
 from sandbox_runner.port import Sandbox
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,7 @@ class Workshop:
     sandbox: Sandbox
     mypy_cache: Path | None = None
     regenerate: bool = False
+    limits: Limits = USUAL_LIMITS
     say: Callable[[str], None] = lambda line: None
     at: Callable[[str], None] = lambda step: None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -109,10 +116,9 @@ def run_line(path: Path, shop: Workshop) -> Result:
     """
     work = take_on(load_contract(path), shop)
     with correlated(work.origin.correlation_id), shop.repository.lock(work.task, on_wait=shop.say):
-        earlier = None if shop.regenerate else find_earlier(work, shop)
+        earlier, tag = find_earlier(work, shop)
         if earlier is not None:
             return earlier
-        tag = shop.repository.next_tag(work.task, work.origin.correlation_id)
         publish(shop, work, EventName.TASK_DISPATCHED, {"plan": [t.id for t in work.plan.todos]})
         failures: tuple[Failure, ...] = ()
         while True:
@@ -136,24 +142,60 @@ def take_on(loaded: LoadedContract, shop: Workshop) -> Commission:
     program = compile_contract(contract)
     shop.say(f"{contract.workflow}/{contract.task}: reading {contract.data.source} candles")
     data = read_market_data(contract, shop.repository.root)
-    path, digest = contract_label(loaded.path), contract_digest(contract)
+    refuse_other_candles(data, shop.repository)
+    path = path_in_repository(loaded.path, shop.repository.root)
+    digest = contract_digest(contract)
     name = correlation_id(shop.repository.repository_id, path, digest, data.digest, __version__)
     plan = make_plan(contract, path, warmup(program))
     return Commission(contract, program, data, Origin(name, path, digest, loaded.data), plan)
 
 
-def find_earlier(work: Commission, shop: Workshop) -> Result | None:
-    """What an earlier run of the same contract delivered, if it was delivered whole."""
+def refuse_other_candles(data: MarketData, repository: Repository) -> None:
+    """Stop if the base has other candles: the tag would hold them, and not what was proven.
+
+    Raises:
+        InputError: a file of candles here differs from the base's.
+    """
+    base = repository.base()
+    for path, content in data.contents.items():
+        held = repository.read(base.commit, path)
+        if held not in (None, content):
+            message = f"{path} here is not the one of {base.branch or base.commit[:12]}"
+            hint = "Commit and push the candles first, or take your change to them back."
+            raise InputError(message, hint)
+
+
+def find_earlier(work: Commission, shop: Workshop) -> tuple[Result | None, str]:
+    """What an earlier run of the same contract delivered whole; else the tag to deliver under.
+
+    A run that died between the push and the pull request has left its tag: this one goes on under
+    the same name. Only what a pull request was opened for is done.
+    """
+    name, repository = work.origin.correlation_id, shop.repository
     pull = shop.forge.find(work.task.branch)
-    if pull is not None and pull.draft.correlation_id != work.origin.correlation_id:
+    if pull is not None and pull.draft.correlation_id != name:
         pull = None
+    if shop.regenerate:
+        return None, another_tag(work, pull, repository)
     if pull is not None and pull.state is PullState.CLOSED:
         closed = Proposed(State.UNCHANGED, work.task, pull.draft.tag, pull.draft.head, "")
-        return finished(work, closed, pull, "unchanged")
-    done = shop.repository.resume(work.task, work.origin.correlation_id, shop.repository.base())
-    if done is None or (pull is None and done.state is not State.MERGED):
-        return None
-    return finished(work, done, pull, "unchanged")
+        return finished(work, closed, pull, "unchanged"), closed.tag
+    done = repository.resume(work.task, name, repository.base())
+    if done is None:
+        return None, repository.next_tag(work.task, name)
+    told = pull is not None and pull.draft.tag == done.tag
+    if told or done.state is State.MERGED:
+        return finished(work, done, pull, "unchanged"), done.tag
+    return None, done.tag
+
+
+def another_tag(work: Commission, pull: PullRequest | None, repository: Repository) -> str:
+    """The tag of one more candidate; the newest one again if no pull request tells of it yet."""
+    name = work.origin.correlation_id
+    tag = repository.next_tag(work.task, name)
+    _, attempt = work.task.attempt(tag) or (name, 1)
+    newest = work.task.tag(name, attempt - 1) if attempt > 1 else ""
+    return newest if pull is not None and newest not in ("", pull.draft.tag) else tag
 
 
 def write(work: Commission, shop: Workshop, failures: tuple[Failure, ...]) -> Candidate:
@@ -178,6 +220,7 @@ def prove(work: Commission, candidate: Candidate, shop: Workshop) -> Examination
         shop.sandbox,
         shop.mypy_cache,
         lambda part: shop.say(f"{work.task}: {part} done"),
+        shop.limits,
     )
     shop.at("proven")
     return examination
@@ -196,15 +239,7 @@ def propose(
     files = candidate.contents
     files |= {f"{evidence.folder}/{name}": data for name, data in evidence.files.items()}
     files[work.origin.contract_path] = work.origin.contract_bytes
-    subject = f"ai: propose {work.contract.name} for {work.task}"
-    message = f"{subject}\n\nEvidence: {evidence.folder} {evidence.digest}"
-    trailers = Trailers(
-        work.origin.correlation_id,
-        candidate.prompt_hash,
-        work.origin.contract_digest,
-        candidate.coder,
-        candidate.model,
-    )
+    message, trailers = commit_message(work.contract, work.origin, candidate, evidence.digest)
     proposal = Proposal(work.task, tag, base, files, message, trailers, (evidence.folder,))
     done = shop.repository.propose(proposal, shop.at)
     publish(shop, work, EventName.ARTIFACT_COMMITTED, {"commit": done.commit, "tag": done.tag})
@@ -236,7 +271,7 @@ def finished(
     """What stands in Git and on the forge now."""
     note = done.note
     if pull is not None and pull.state is PullState.CLOSED:
-        note = f"pull request #{pull.number} was closed and stays so; --regenerate reopens it"
+        note = f"pull request #{pull.number} was closed unmerged; --regenerate reopens it"
     elif done.state is State.MERGED:
         note = "the base branch has it already"
     return Result(
@@ -258,10 +293,12 @@ def refuse(work: Commission, candidate: Candidate, evidence: Evidence, shop: Wor
     reasons = [verdict.to_dict() for verdict in failed]
     publish(shop, work, EventName.TEST_FAILED, {"gates": [verdict.name for verdict in failed]})
     publish(shop, work, EventName.TODO_CREATED, {"mend": reasons})
-    planned = planned_paths(work)
+    planned, folder = planned_paths(work), runs_folder(shop, work)
     kept = {path: data for path, data in candidate.contents.items() if path in planned}
     kept |= {f"{evidence.folder}/{name}": data for name, data in evidence.files.items()}
-    write_files(runs_folder(shop, work), kept)
+    # An earlier refusal may have had files that this one has not.
+    shutil.rmtree(folder, ignore_errors=True)
+    write_files(folder, kept)
     shop.at("refused")
     return Failure(candidate, tuple(failed))
 
@@ -287,6 +324,7 @@ def runs_folder(shop: Workshop, work: Commission) -> Path:
 def publish(shop: Workshop, work: Commission, name: EventName, data: dict[str, object]) -> None:
     """Tell the bus what happened."""
     moment = timestamp(shop.now())
+    _log.info(name.value, extra={"task_name": str(work.task), "data": data})
     shop.bus.publish(
         Event(name, work.origin.correlation_id, work.task.workflow, work.task.task, moment, data)
     )

@@ -28,6 +28,21 @@ def contract_label(path: Path) -> str:
     return ascii(label[-40:])[1:-1]
 
 
+def path_in_repository(path: Path, root: Path) -> str:
+    """Where a contract goes in a repository: its own place, or `contracts/` if it is not in there.
+
+    Raises:
+        InputError: the path has characters that do not belong into headers and records.
+    """
+    absolute, top = path.resolve(), root.resolve()
+    inner = absolute.relative_to(top) if top in absolute.parents else Path("contracts", path.name)
+    if not _LABEL.fullmatch(inner.as_posix()) or ".git" in inner.parts:
+        message = f"{inner.as_posix()!a} cannot be a contract's path in a repository"
+        hint = "Use letters, digits and . _ - + @ in it, 80 characters at most, outside .git."
+        raise InputError(message, hint)
+    return inner.as_posix()
+
+
 def cache_folder() -> Path:
     """Where what can be made again is kept for all repositories of this user."""
     home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")

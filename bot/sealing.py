@@ -1,5 +1,6 @@
 """An examined candidate to sealed evidence and to the words of its pull request."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.coder.port import Candidate
@@ -14,7 +15,7 @@ from bot.evidence import (
     tool_versions,
 )
 from bot.gates.examination import Examination
-from bot.identity import TaskName
+from bot.identity import TaskName, Trailers
 from bot.market_data import MarketData
 from bot.report.page import report_html
 from bot.report.picture import picture
@@ -40,18 +41,39 @@ def seal(
     tag: str,
 ) -> Sealed:
     """Write every file of the evidence and the statement over all of them."""
-    folder = f"artifacts/{contract.workflow}/{contract.task}"
+    folder = evidence_folder(contract)
+    versions = tool_versions()
     files = dict(examination.results)
     files["gates.json"] = gates_file(examination.verdicts)
     body = ""
     if examination.judgement is not None:
-        story = tell_story(contract, program, origin, candidate, data, examination, tag)
+        story = tell_story(contract, program, origin, candidate, data, examination, tag, versions)
         files["equity.svg"] = picture(story).encode()
         files["report.html"] = report_html(story).encode()
         body = pull_request_body(story)
-    versions = tool_versions()
     files[PROVENANCE] = provenance_file(origin, candidate, data, files, folder, versions)
     return Sealed(Evidence(examination.verdicts, files, folder), body)
+
+
+def evidence_folder(contract: Contract) -> str:
+    """Where the evidence lies in the repository."""
+    return f"artifacts/{contract.workflow}/{contract.task}"
+
+
+def commit_message(
+    contract: Contract, origin: Origin, candidate: Candidate, evidence_digest: str
+) -> tuple[str, Trailers]:
+    """What the commit and the tag say: the sealed evidence, and where the candidate came from."""
+    subject = f"ai: propose {contract.name} for {contract.workflow}/{contract.task}"
+    message = f"{subject}\n\nEvidence: {evidence_folder(contract)} {evidence_digest}"
+    trailers = Trailers(
+        origin.correlation_id,
+        candidate.prompt_hash,
+        origin.contract_digest,
+        candidate.coder,
+        candidate.model,
+    )
+    return message, trailers
 
 
 def tell_story(
@@ -62,6 +84,7 @@ def tell_story(
     data: MarketData,
     examination: Examination,
     tag: str,
+    versions: Mapping[str, str],
 ) -> Story:
     """Gather what the report tells."""
     judgement = examination.judgement
@@ -84,5 +107,5 @@ def tell_story(
         prompt_hash=candidate.prompt_hash,
         coder=candidate.coder,
         model=candidate.model,
-        versions=tool_versions(),
+        versions=versions,
     )

@@ -14,7 +14,7 @@ from Backtest.simbroker import SimBroker
 from bot.answers import NoAnswer, read_answers
 from bot.errors import InputError, RefusedError
 from bot.judge import Judgement
-from bot.trial import MEMORY_MB, TIME_LIMIT_S
+from bot.trial import USUAL_LIMITS
 from sandbox_runner.candles import pack_candles
 from sandbox_runner.jobs import decisions_job
 from sandbox_runner.port import Sandbox
@@ -89,8 +89,8 @@ def _decide(
         cfg,
         {names[symbol]: pack_candles(part) for symbol, part in frames.items()},
         runs,
-        timeout_s=TIME_LIMIT_S,
-        memory_mb=MEMORY_MB,
+        timeout_s=USUAL_LIMITS.time_s,
+        memory_mb=USUAL_LIMITS.memory_mb,
     )
     lengths = {names[symbol]: len(part) for symbol, part in frames.items()}
     answers = read_answers(sandbox.run(job), runs, lengths)

@@ -5,6 +5,7 @@ import os
 import random
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,17 @@ from sandbox_runner.request import Run
 CUTS = 48
 ASKED_AT_A_CUT = 4
 SHIFTED_CLOCK_S = 86_400.0 * 400
-TIME_LIMIT_S = 300.0
-MEMORY_MB = 1024
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What each job in the sandbox may use."""
+
+    time_s: float = 300.0
+    memory_mb: int = 1024
+
+
+USUAL_LIMITS = Limits()
 
 
 @dataclass(frozen=True)
@@ -72,6 +82,7 @@ def run_trial(
     sandbox: Sandbox,
     mypy_cache: Path | None = None,
     on_done: Callable[[str], None] = lambda name: None,
+    limits: Limits = USUAL_LIMITS,
 ) -> Trial:
     """Run everything that needs the candidate to run, in the sandbox and nowhere else.
 
@@ -83,6 +94,7 @@ def run_trial(
         sandbox: where it runs.
         mypy_cache: a warm cache, only read.
         on_done: told the name of each part as it ends.
+        limits: time and memory of each job.
 
     Raises:
         WorldError: the sandbox itself failed.
@@ -90,16 +102,16 @@ def run_trial(
     strategy = f"Backtest/codes/{contract.file_stem}.py"
     tests = f"tests/test_{contract.file_stem}.py"
     cfg = dict(flat_settings(contract, program).defaults)
-    talks = _Talks(strategy, files[strategy], cfg, data)
+    talks = _Talks(strategy, files[strategy], cfg, data, limits)
     perturbed = perturb(data, files[strategy])
     jobs: dict[str, Job] = {
         "whole": talks.job("whole", talks.whole(), data.frames),
         "cuts": talks.job("cuts", talks.cuts(), {**data.frames, **perturbed}),
-        "mypy": _tool("mypy", files, mypy_cache),
-        "pytest": pytest_job(tests, files, timeout_s=TIME_LIMIT_S, memory_mb=MEMORY_MB),
+        "mypy": _tool("mypy", files, mypy_cache, limits),
+        "pytest": pytest_job(tests, files, timeout_s=limits.time_s, memory_mb=limits.memory_mb),
         "again": talks.job("again", talks.again(), data.frames, hash_seed=4242),
-        "flake8": _tool("flake8", files, None),
-        "bandit": _tool("bandit", files, None),
+        "flake8": _tool("flake8", files, None, limits),
+        "bandit": _tool("bandit", files, None, limits),
     }
     outcomes = _side_by_side(jobs, sandbox, on_done)
     return Trial(
@@ -114,13 +126,18 @@ def run_trial(
     )
 
 
-def _tool(tool: str, files: Mapping[str, bytes], cache: Path | None) -> Job:
+def _tool(tool: str, files: Mapping[str, bytes], cache: Path | None, limits: Limits) -> Job:
     targets = [path for path in files if path.endswith(".py")]
     if tool == "bandit":
         # bandit calls every assert an offence, and pytest is made of them.
         targets = [path for path in targets if not path.startswith("tests/")]
     return tool_job(
-        tool, files, targets, mypy_cache=cache, timeout_s=TIME_LIMIT_S, memory_mb=MEMORY_MB
+        tool,
+        files,
+        targets,
+        mypy_cache=cache,
+        timeout_s=limits.time_s,
+        memory_mb=limits.memory_mb,
     )
 
 
@@ -135,7 +152,9 @@ def _side_by_side(
     workers = max(2, os.cpu_count() or 2)
     try:
         with ThreadPoolExecutor(workers) as pool:
-            return dict(zip(jobs, pool.map(run, jobs), strict=True))
+            # A copy of the context each: what is logged inside carries the run's id.
+            parts = {name: pool.submit(copy_context().run, run, name) for name in jobs}
+            return {name: part.result() for name, part in parts.items()}
     except SandboxUnavailable as error:
         raise WorldError(error.message, error.hint) from None
 
@@ -143,11 +162,19 @@ def _side_by_side(
 class _Talks:
     """The questions to one strategy."""
 
-    def __init__(self, strategy: str, source: bytes, cfg: dict[str, Any], data: MarketData) -> None:
+    def __init__(
+        self,
+        strategy: str,
+        source: bytes,
+        cfg: dict[str, Any],
+        data: MarketData,
+        limits: Limits,
+    ) -> None:
         self._strategy = strategy
         self._source = source
         self._cfg = cfg
         self._data = data
+        self._limits = limits
 
     def job(
         self,
@@ -166,8 +193,8 @@ class _Talks:
             runs,
             workers=2 if name == "cuts" else 1,
             hash_seed=hash_seed,
-            timeout_s=TIME_LIMIT_S,
-            memory_mb=MEMORY_MB,
+            timeout_s=self._limits.time_s,
+            memory_mb=self._limits.memory_mb,
         )
 
     def named(self, frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:

@@ -5,22 +5,38 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from bot import __version__
+from bot.coder.port import Candidate
 from bot.coder.template import TemplateCoder
 from bot.contract.digest import contract_digest
 from bot.contract.load import FORMS, parse_contract
 from bot.contract.model import Contract
 from bot.contract.program import compile_contract
 from bot.errors import InputError, StratwrightError
-from bot.evidence import PREDICATE, PROVENANCE, STATEMENT, result_files, sha256
-from bot.gates.examination import NAMES
-from bot.identity import TaskName, correlation_id, parse_trailers
-from bot.judge import decide, judge
-from bot.market_data import MarketData, read_market_data
+from bot.evidence import (
+    PREDICATE,
+    PROVENANCE,
+    STATEMENT,
+    Origin,
+    gates_file,
+    provenance_file,
+    result_files,
+    sha256,
+)
+from bot.gates.behaviour import report_problem
+from bot.gates.examination import NAMES, Examination
+from bot.gates.port import Verdict
+from bot.identity import TaskName, correlation_id
+from bot.judge import Judgement, decide, judge
+from bot.market_data import MarketData, data_paths, read_market_data
+from bot.plan import planned_files
+from bot.report.page import report_html
+from bot.report.picture import picture
 from bot.repository import Repository
+from bot.sealing import commit_message, evidence_folder, tell_story
 from sandbox_runner.test_report import NotAReport, find_problems, read_report
 
 _EVIDENCE = re.compile(r"^Evidence: (\S+) (sha256:[0-9a-f]{64})$", re.ASCII | re.MULTILINE)
@@ -43,198 +59,328 @@ def verify(tag: str, repository: Repository) -> tuple[Finding, ...]:
     """Check everything that a tag claims, from the tag alone.
 
     Raises:
-        InputError: there is no such tag.
+        InputError: there is no such tag, or not enough of its history.
     """
     commit = repository.commit_of(f"refs/tags/{tag}")
     if not commit:
         raise InputError(f"there is no tag {tag}", "List them with: git tag --list 'ai/*'")
-    checks = _Checks(tag, commit, repository)
+    sealed = _Sealed(tag, commit, repository)
     found: list[Finding] = []
     try:
-        for finding in checks.run():
+        for finding in sealed.check():
             found.append(finding)
+        if all(finding.holds for finding in found):
+            # Whatever was changed is named by now; what follows would only repeat it.
+            for finding in _Recomputed(sealed).check():
+                found.append(finding)
     except _Broken as error:
         found.append(Finding("evidence", False, str(error)))
     return tuple(found)
 
 
-class _Checks:
+@dataclass(frozen=True)
+class _Claim:
+    """What the statement says, of the agreed form and not yet believed."""
+
+    subjects: Mapping[str, str]
+    correlation_id: str
+    contract_path: str
+    coder: str
+    model: str
+    prompt_hash: str
+    versions: Mapping[str, str]
+
+
+def _read_claim(raw: bytes) -> _Claim:
+    try:
+        statement = json.loads(raw)
+        canonical = (json.dumps(statement, indent=2, sort_keys=True) + "\n").encode()
+        if canonical != raw or (statement["_type"], statement["predicateType"]) != (
+            STATEMENT,
+            PREDICATE,
+        ):
+            raise _Broken(f"{PROVENANCE} is not in the form that stratwright writes")
+        predicate = statement["predicate"]
+        claim = _Claim(
+            {item["name"]: item["digest"]["sha256"] for item in statement["subject"]},
+            predicate["correlation_id"],
+            predicate["contract"]["path"],
+            predicate["coder"],
+            predicate["model"],
+            predicate["prompt_hash"],
+            dict(predicate["versions"]),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise _Broken(f"{PROVENANCE} is not a statement") from None
+    texts = [*claim.subjects, *claim.subjects.values(), *claim.versions, *claim.versions.values()]
+    texts += [claim.correlation_id, claim.contract_path]
+    texts += [claim.coder, claim.model, claim.prompt_hash]
+    if not all(isinstance(text, str) for text in texts):
+        raise _Broken(f"{PROVENANCE} is not a statement")
+    if any(not _is_inner(path) for path in (*claim.subjects, claim.contract_path)):
+        raise _Broken(f"{PROVENANCE} names a file outside the repository")
+    return claim
+
+
+def _is_inner(path: str) -> bool:
+    parts = PurePosixPath(path).parts
+    return bool(parts) and PurePosixPath(path).as_posix() == path and not {"..", "/"} & {*parts}
+
+
+class _Sealed:
+    """The tag, its commit and the digests: has any byte been changed since they were sealed?"""
+
     def __init__(self, tag: str, commit: str, repository: Repository) -> None:
         self.tag = tag
         self.commit = commit
         self.repository = repository
-        self.files: dict[str, bytes] = {}
+        self.task = self._task()
+        self.folder = f"artifacts/{self.task}"
+        self._files: dict[str, bytes] = {}
 
-    def run(self) -> Iterator[Finding]:
-        """Every check, in the order in which they build on each other."""
-        task = self.task()
-        yield from self.messages()
-        folder = f"artifacts/{task}"
-        statement = self.statement(folder)
-        yield self.seal(folder)
-        yield from self.subjects(statement, folder)
-        predicate = statement["predicate"]
-        contract = self.contract(predicate)
-        yield self.contract_meaning(contract, predicate, task)
-        data, where = self.data(contract, predicate)
-        yield Finding("data", data.digest == predicate["data"]["digest"], where)
-        yield self.name(predicate, data)
-        yield from self.backtest(contract, predicate, data, folder)
-        yield self.code(contract, predicate)
-        yield self.gates(folder)
-        yield self.report(folder)
+    def check(self) -> Iterator[Finding]:
+        """Everything that needs no computing."""
+        yield self._annotation()
+        message = self.repository.message_of(self.commit)
+        same = self.repository.message_of(f"refs/tags/{self.tag}") == message
+        yield Finding("messages", same, "" if same else "tag and commit messages differ")
+        statement = self.read(f"{self.folder}/{PROVENANCE}")
+        match = _EVIDENCE.search(message)
+        holds = match is not None and match.groups() == (self.folder, sha256(statement))
+        detail = "" if holds else "the statement is not the one that was sealed"
+        yield Finding("seal", holds, detail)
+        self.claim = _read_claim(statement)
+        for name, digest in self.claim.subjects.items():
+            found = sha256(self.read(name)).removeprefix("sha256:")
+            detail = "" if found == digest else f"is {found[:12]}, was {digest[:12]}"
+            yield Finding(name, found == digest, detail)
+        yield self._completeness()
+        yield self._changes()
 
     def read(self, path: str) -> bytes:
         """A file of the tagged commit."""
-        if path not in self.files:
+        if path not in self._files:
             content = self.repository.read(self.commit, path)
             if content is None:
                 raise _Broken(f"{path} is not in the commit")
-            self.files[path] = content
-        return self.files[path]
+            self._files[path] = content
+        return self._files[path]
 
-    def task(self) -> TaskName:
-        """Whose tag it is."""
+    def _task(self) -> TaskName:
         parts = self.tag.split("/")
         try:
             task = TaskName(parts[1], parts[2])
         except (IndexError, InputError):
-            raise _Broken(f"{self.tag} is not named like a tag of ours") from None
-        if task.attempt(self.tag) is None:
-            raise _Broken(f"{self.tag} carries no correlation id")
+            task = None
+        if task is None or task.attempt(self.tag) is None:
+            hint = "Tags of evidence are called ai/<workflow>/<task>/<correlation_id>."
+            raise InputError(f"{self.tag} is not a tag of ours", hint) from None
         return task
 
-    def messages(self) -> Iterator[Finding]:
-        """The tag is annotated, and tag and commit tell the same story."""
-        tag_message = self.repository.message_of(f"refs/tags/{self.tag}")
-        commit_message = self.repository.message_of(self.commit)
-        trailers = parse_trailers(commit_message)
-        same = trailers is not None and parse_trailers(tag_message) == trailers
-        yield Finding("trailers", same, "" if same else "tag and commit do not carry the same ones")
-        same = tag_message.strip() == commit_message.strip()
-        yield Finding("messages", same, "" if same else "tag and commit messages differ")
+    def _annotation(self) -> Finding:
+        """The tag is an annotated one, made under this name for this commit."""
+        found = self.repository.git.run("cat-file", "tag", f"refs/tags/{self.tag}")
+        head = found.text.partition("\n\n")[0].splitlines()[:3]
+        wanted = [f"object {self.commit}", "type commit", f"tag {self.tag}"]
+        holds = found.code == 0 and head == wanted
+        return Finding("tag", holds, "" if holds else "it is not the tag that was made")
 
-    def statement(self, folder: str) -> dict[str, Any]:
-        """The in-toto statement, of the agreed form."""
-        raw = self.read(f"{folder}/{PROVENANCE}")
-        try:
-            statement: dict[str, Any] = json.loads(raw)
-            canonical = (json.dumps(statement, indent=2, sort_keys=True) + "\n").encode()
-            kinds = (statement["_type"], statement["predicateType"])
-        except (ValueError, KeyError, TypeError):
-            raise _Broken(f"{PROVENANCE} is not a statement") from None
-        if canonical != raw or kinds != (STATEMENT, PREDICATE):
-            raise _Broken(f"{PROVENANCE} is not in the form that stratwright writes")
-        return statement
+    def _completeness(self) -> Finding:
+        """No file lies among the evidence that the statement does not list."""
+        there = set(self.repository.paths(self.commit, self.folder))
+        strange = sorted(there - set(self.claim.subjects) - {f"{self.folder}/{PROVENANCE}"})
+        detail = f"nobody listed {strange[0]}" if strange else f"{len(self.claim.subjects)} files"
+        return Finding("completeness", not strange, detail)
 
-    def seal(self, folder: str) -> Finding:
-        """The commit's message names the digest of the statement."""
-        match = _EVIDENCE.search(self.repository.message_of(self.commit))
-        digest = sha256(self.read(f"{folder}/{PROVENANCE}"))
-        holds = match is not None and match.groups() == (folder, digest)
-        return Finding(
-            "seal", holds, "" if holds else "the statement is not the one that was sealed"
+    def _changes(self) -> Finding:
+        """On top of its base, the commit changes what the statement lists and nothing else."""
+        git = self.repository.git
+        if git.ask("rev-parse", "--is-shallow-repository").text == "true":
+            message = "this is a shallow clone: what the tag changes cannot be seen"
+            raise InputError(message, "Fetch the rest of its history: git fetch --unshallow")
+        parents = git.ask("rev-list", "--parents", "--max-count=1", self.commit).text.split()[1:]
+        if len(parents) != 1:
+            return Finding("changes", False, f"the commit has {len(parents)} parents, not one")
+        options = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev")
+        raw = git.ask("diff-tree", *options, parents[0], self.commit).out
+        fields = raw.decode("utf-8", "surrogateescape").split("\0")[:-1]
+        for entry, path in zip(fields[::2], fields[1::2], strict=True):
+            _, mode, _, _, status = entry.split()
+            listed = path in self.claim.subjects or path == f"{self.folder}/{PROVENANCE}"
+            dropped = status == "D" and path.startswith(f"{self.folder}/") and not listed
+            if not dropped and not (listed and mode == "100644"):
+                return Finding("changes", False, f"nobody listed what it does to {path!a}")
+        return Finding("changes", True, f"{len(fields) // 2} files on top of {parents[0][:12]}")
+
+
+class _Recomputed:
+    """The evidence made again: from the contract and the candles, without the candidate."""
+
+    def __init__(self, sealed: _Sealed) -> None:
+        self.sealed = sealed
+        self.claim = sealed.claim
+        self.contract = self._contract()
+        self.digest = contract_digest(self.contract)
+        self.candidate = self._candidate()
+
+    def check(self) -> Iterator[Finding]:
+        """Every check, in the order in which they build on each other."""
+        sealed, claim = self.sealed, self.claim
+        same = evidence_folder(self.contract) == sealed.folder
+        yield Finding("contract", same, "" if same else "it is another task's")
+        data, where = self._data()
+        found = correlation_id(
+            sealed.repository.repository_id,
+            claim.contract_path,
+            self.digest,
+            data.digest,
+            claim.versions.get("stratwright", ""),
         )
+        attempt = sealed.task.attempt(sealed.tag) or ("", 0)
+        holds = found == claim.correlation_id == attempt[0]
+        yield Finding("correlation id", holds, where if holds else f"should be {found}; {where}")
+        origin = Origin(found, claim.contract_path, self.digest, sealed.read(claim.contract_path))
+        yield self._statement(origin, data)
+        yield self._message(origin)
+        judgement = self._judgement(data)
+        for name, content in result_files(judgement, found).items():
+            yield self._same(f"backtest {name}", name, content)
+        yield self._code()
+        verdicts = self._verdicts()
+        passed = all(verdict.passed is True for verdict in verdicts)
+        names = tuple(verdict.name for verdict in verdicts)
+        detail = f"{len(names)} passed" if passed else "one did not pass"
+        yield Finding("gates", passed and names == NAMES, detail if names == NAMES else "not all")
+        yield self._report()
+        yield from self._pages(origin, data, verdicts, judgement)
 
-    def subjects(self, statement: Mapping[str, Any], folder: str) -> Iterator[Finding]:
-        """Every file that the statement lists has its digest, and no file is unlisted."""
-        listed = {item["name"]: item["digest"]["sha256"] for item in statement["subject"]}
-        for name, digest in listed.items():
-            found = sha256(self.read(name)).removeprefix("sha256:")
-            holds = found == digest
-            yield Finding(name, holds, "" if holds else f"is {found[:12]}, was {digest[:12]}")
-        there = set(self.repository.paths(self.commit, folder))
-        strange = sorted(there - set(listed) - {f"{folder}/{PROVENANCE}"})
-        detail = f"nobody listed {strange[0]}" if strange else f"{len(listed)} files"
-        yield Finding("completeness", not strange, detail)
-
-    def contract(self, predicate: Mapping[str, Any]) -> Contract:
-        """The contract as it is in the commit."""
-        path = Path(predicate["contract"]["path"])
+    def _contract(self) -> Contract:
+        path = Path(self.claim.contract_path)
+        content = self.sealed.read(path.as_posix())
         try:
-            return parse_contract(self.read(path.as_posix()), FORMS[path.suffix], path).strategy
+            return parse_contract(content, FORMS[path.suffix], path).strategy
         except (StratwrightError, KeyError) as error:
             raise _Broken(f"the contract cannot be read: {error}") from None
 
-    def contract_meaning(
-        self, contract: Contract, predicate: Mapping[str, Any], task: TaskName
-    ) -> Finding:
-        """The contract means what it meant, and is this task's."""
-        same = contract_digest(contract) == predicate["contract"]["digest"]
-        same &= (contract.workflow, contract.task) == (task.workflow, task.task)
-        return Finding("contract", same, "" if same else "it says something else now")
-
-    def data(self, contract: Contract, predicate: Mapping[str, Any]) -> tuple[MarketData, str]:
-        """The candles: from the commit, or from the checkout where they are not in Git."""
-        inside = {
-            path: self.repository.read(self.commit, path) for path in predicate["data"]["files"]
-        }
+    def _candidate(self) -> Candidate:
+        paths = [path for path in planned_files(self.contract) if path in self.claim.subjects]
         try:
-            if any(content is None for content in inside.values()):
-                found = read_market_data(contract, self.repository.root)
-                return found, "from the checkout: the commit does not hold the candles"
+            files = {path: self.sealed.read(path).decode("utf-8") for path in paths}
+        except UnicodeDecodeError:
+            raise _Broken("the code is not UTF-8") from None
+        return Candidate(files, self.claim.coder, self.claim.model, self.claim.prompt_hash)
+
+    def _data(self) -> tuple[MarketData, str]:
+        """The candles: from the commit, or from the checkout where they are not in Git."""
+        sealed = self.sealed
+        try:
+            held = {
+                path: sealed.repository.read(sealed.commit, path)
+                for path in data_paths(self.contract)
+            }
+            if any(content is None for content in held.values()):
+                found = read_market_data(self.contract, sealed.repository.root)
+                return found, "candles from the checkout: the commit does not hold them"
             with tempfile.TemporaryDirectory() as folder:
-                for path, content in inside.items():
+                for path, content in held.items():
                     place = Path(folder, path)
                     place.parent.mkdir(parents=True, exist_ok=True)
                     place.write_bytes(content or b"")
-                return read_market_data(contract, Path(folder)), "from the commit"
+                return read_market_data(self.contract, Path(folder)), "candles from the commit"
         except InputError as error:
             raise _Broken(f"the candles cannot be read: {error.message}") from None
 
-    def name(self, predicate: Mapping[str, Any], data: MarketData) -> Finding:
-        """The correlation id is the digest of what decided the run."""
-        found = correlation_id(
-            self.repository.repository_id,
-            predicate["contract"]["path"],
-            predicate["contract"]["digest"],
-            data.digest,
-            predicate["versions"]["stratwright"],
+    def _statement(self, origin: Origin, data: MarketData) -> Finding:
+        """The statement is, to the byte, what these files and candles give."""
+        folder = self.sealed.folder
+        evidence = {
+            path.removeprefix(f"{folder}/"): self.sealed.read(path)
+            for path in self.claim.subjects
+            if path.startswith(f"{folder}/")
+        }
+        content = provenance_file(
+            origin, self.candidate, data, evidence, folder, self.claim.versions
         )
-        holds = found == predicate["correlation_id"] and f"/{found}" in self.tag
-        return Finding("correlation id", holds, found if holds else f"should be {found}")
+        return self._same("statement", PROVENANCE, content)
 
-    def backtest(
-        self, contract: Contract, predicate: Mapping[str, Any], data: MarketData, folder: str
-    ) -> Iterator[Finding]:
-        """Trades, equity, events and summary come out the same, from the contract's own rules."""
-        program = compile_contract(contract)
-        judgement = judge(contract, program, data, decide(contract, program, data))
-        for name, content in result_files(judgement, predicate["correlation_id"]).items():
-            holds = self.read(f"{folder}/{name}") == content
-            yield Finding(f"backtest {name}", holds, "" if holds else "comes out otherwise")
+    def _message(self, origin: Origin) -> Finding:
+        """Commit and tag say what they must, and no more."""
+        digest = sha256(self.sealed.read(f"{self.sealed.folder}/{PROVENANCE}"))
+        try:
+            text, trailers = commit_message(self.contract, origin, self.candidate, digest)
+        except InputError as error:
+            raise _Broken(error.message) from None
+        holds = self.sealed.repository.message_of(self.sealed.commit) == trailers.attached_to(text)
+        return Finding("message", holds, "" if holds else "it was edited")
 
-    def code(self, contract: Contract, predicate: Mapping[str, Any]) -> Finding:
+    def _judgement(self, data: MarketData) -> Judgement:
+        try:
+            program = compile_contract(self.contract)
+            decisions = decide(self.contract, program, data)
+            return judge(self.contract, program, data, decisions)
+        except StratwrightError as error:
+            raise _Broken(f"the backtest cannot be computed: {error.message}") from None
+
+    def _code(self) -> Finding:
         """The template coder writes the same bytes, where it was the coder and this version."""
-        if predicate["coder"] != "template" or predicate["versions"]["stratwright"] != __version__:
+        if self.claim.coder != "template" or not self._is_this_version:
             return Finding("code", True, "not written again: another coder or version wrote it")
-        candidate = TemplateCoder().write(contract, predicate["contract"]["path"])
-        odd = [path for path, text in candidate.contents.items() if self.read(path) != text]
-        same_prompt = candidate.prompt_hash == predicate["prompt_hash"]
-        holds = not odd and same_prompt
+        again = TemplateCoder().write(self.contract, self.claim.contract_path)
+        holds = again == self.candidate
         return Finding("code", holds, "written again, the same" if holds else "comes out otherwise")
 
-    def gates(self, folder: str) -> Finding:
-        """Every gate is there and passed."""
-        try:
-            gates = json.loads(self.read(f"{folder}/gates.json"))["gates"]
-            names = tuple(gate["name"] for gate in gates)
-            passed = all(gate["passed"] is True for gate in gates)
-        except (ValueError, KeyError, TypeError):
-            return Finding("gates", False, "gates.json is malformed")
-        missing = [name for name in NAMES if name not in names]
-        if missing:
-            return Finding("gates", False, f"{missing[0]} is missing")
-        return Finding("gates", passed, f"{len(names)} passed" if passed else "one did not pass")
+    @property
+    def _is_this_version(self) -> bool:
+        return self.claim.versions.get("stratwright") == __version__
 
-    def report(self, folder: str) -> Finding:
-        """The test report is valid and has only passed tests."""
+    def _verdicts(self) -> tuple[Verdict, ...]:
+        raw = self.sealed.read(f"{self.sealed.folder}/gates.json")
         try:
-            report = read_report(self.read(f"{folder}/test_report.json"))
+            verdicts = tuple(Verdict(**gate) for gate in json.loads(raw)["gates"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise _Broken("gates.json is malformed") from None
+        if gates_file(verdicts) != raw:
+            raise _Broken("gates.json is not in the form that stratwright writes")
+        return verdicts
+
+    def _report(self) -> Finding:
+        """The test report is valid, and has every test of the file and only passed ones."""
+        tests = f"tests/test_{self.contract.file_stem}.py"
+        try:
+            report = read_report(self.sealed.read(f"{self.sealed.folder}/test_report.json"))
         except NotAReport as error:
             return Finding("test report", False, str(error))
         problems = find_problems(report)
-        failed = [test for test in report["tests"] if test["outcome"] != "passed"]
-        if problems or failed:
-            return Finding("test report", False, problems[0] if problems else "a test did not pass")
-        return Finding("test report", True, f"{len(report['tests'])} tests")
+        problem = problems[0] if problems else self._report_problem(report, tests)
+        return Finding("test report", not problem, problem or f"{len(report['tests'])} tests")
+
+    def _report_problem(self, report: dict[str, Any], tests: str) -> str:
+        return report_problem(report, tests, self.sealed.read(tests))[0]
+
+    def _pages(
+        self,
+        origin: Origin,
+        data: MarketData,
+        verdicts: tuple[Verdict, ...],
+        judgement: Judgement,
+    ) -> Iterator[Finding]:
+        """The picture and the page show these results, where this version drew them."""
+        if not self._is_this_version:
+            yield Finding("pages", True, "not drawn again: another version drew them")
+            return
+        story = tell_story(
+            self.contract,
+            compile_contract(self.contract),
+            origin,
+            self.candidate,
+            data,
+            Examination(verdicts, {}, judgement),
+            self.sealed.tag,
+            self.claim.versions,
+        )
+        yield self._same("page equity.svg", "equity.svg", picture(story).encode())
+        yield self._same("page report.html", "report.html", report_html(story).encode())
+
+    def _same(self, label: str, name: str, content: bytes) -> Finding:
+        holds = self.sealed.read(f"{self.sealed.folder}/{name}") == content
+        return Finding(label, holds, "" if holds else "comes out otherwise")

@@ -333,6 +333,21 @@ def order(contract: Contract, program: Program, settings: Settings) -> str:
     return textwrap.indent("\n".join(lines), " " * BODY)
 
 
+def signals(contract: Contract, program: Program, settings: Settings) -> str:
+    """The body of signals: the rules' series, and the wishes of every order."""
+    cfg = {place: f'self.cfg["{key}"]' for place, key in settings.keys.items()}
+    lines: list[str] = []
+    for name, field in (("stop", "stop_loss"), ("target", "take_profit")):
+        if field in program.atr_periods:
+            product = Group("(", (cfg[f"{field}.atr"], f'indicators["{field}.atr"]'), " * ")
+            lines.append(statement(f"{name} = ", product, 0, width=WIDTH - BODY))
+    items = [(rule, f'indicators["{rule}"]') for rule in program.rules]
+    wishes = _order_items(contract, program, settings, cfg)
+    items += [item for item in wishes if item[0] in ("stop", "target", "trail", "roi", "size")]
+    lines += ["return {", *(f'    "{key}": {text},' for key, text in items), "}"]
+    return textwrap.indent("\n".join(lines), " " * BODY)
+
+
 def _order_items(
     contract: Contract, program: Program, settings: Settings, cfg: Mapping[str, str]
 ) -> list[tuple[str, str]]:

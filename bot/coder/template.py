@@ -108,6 +108,7 @@ def strategy_text(contract: Contract, program: Program, contract_path: str) -> s
             exits_doc=exits_doc,
             exits=exits,
             both_sides={"enter_long", "enter_short"} <= set(program.rules),
+            signals=strategy.signals(contract, program, settings),
             order=strategy.order(contract, program, settings),
         )
     )

@@ -65,7 +65,6 @@ def run_one(path: Path, shop: "Workshop", *, as_json: bool) -> int:
 def in_order(paths: list[Path]) -> list[Path]:
     """The contracts, each after those of its workflow that its `after` names."""
     from bot.contract.load import load_contract
-    from bot.contract.problems import ContractError
 
     given = list(dict.fromkeys(paths))
     names: dict[tuple[str, str], Path] = {}
@@ -73,10 +72,13 @@ def in_order(paths: list[Path]) -> list[Path]:
     for path in given:
         try:
             contract = load_contract(path).contract
-        except ContractError:
-            needs[path] = []
+        except InputError:
+            needs[path] = []  # told when its turn comes; the others are not held up
             continue
-        names[contract.workflow, contract.task] = path
+        other = names.setdefault((contract.workflow, contract.task), path)
+        if other != path:
+            message = f"{other} and {path} are both {contract.workflow}/{contract.task}"
+            raise InputError(message, "One branch has one contract: give one another task.")
         needs[path] = [(contract.workflow, task) for task in contract.after]
     ordered: list[Path] = []
     while len(ordered) < len(given):

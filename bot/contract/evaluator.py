@@ -3,11 +3,12 @@
 Equal to the interpreter bar for bar, which the tests hold it to, and fast enough for real data.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from adapters import series
 from bot.contract import catalog
@@ -27,6 +28,9 @@ from bot.contract.tree import (
     Shift,
     Truth,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _WINDOWS = {"sum": "total"}
 _PLAIN = {"abs": np.abs, "min": np.minimum, "max": np.maximum}

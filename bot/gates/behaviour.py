@@ -2,9 +2,17 @@
 
 import ast
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
-from bot.answers import Answer, Answers, NoAnswer, raise_for, read_answers, same_decisions
+from bot.answers import (
+    Answer,
+    Answers,
+    NoAnswer,
+    plain_text,
+    raise_for,
+    read_answers,
+    same_decisions,
+)
 from bot.contract.language import Program
 from bot.contract.model import Contract
 from bot.decisions import contract_decisions
@@ -13,6 +21,8 @@ from bot.trial import Conversation, Trial, other_name
 from sandbox_runner.jobs import TEST_REPORT
 from sandbox_runner.port import Outcome
 from sandbox_runner.test_report import NotAReport, find_problems, read_report
+
+_MOST_REPORT = 8_000_000
 
 
 def judge_tests(
@@ -36,7 +46,12 @@ def judge_tests(
     except (NoAnswer, NotAReport) as error:
         step = "run the tests: sandbox_runner/run_in_sandbox.py"
         return Verdict(name, False, "no report", str(error), tests, step), None
-    problem, where = _problem(report, tests, source)
+    problem, where = report_problem(report, tests, source)
+    if not problem and outcome.exit_code != 0:
+        problem, where = (
+            f"the report is all well, but pytest exited with {outcome.exit_code}",
+            tests,
+        )
     if not problem and disagreement:
         problem = f"the tests passed, but the decisions do not follow the contract: {disagreement}"
     count = len(report["tests"])
@@ -50,41 +65,65 @@ def _report(outcome: Outcome) -> dict[str, Any]:
     content = outcome.outputs.get(TEST_REPORT)
     if content is None:
         raise NoAnswer(outcome.refused.get(TEST_REPORT, "the test run wrote no report"))
+    if len(content) > _MOST_REPORT:
+        raise NotAReport(f"the report has {len(content)} bytes, at most {_MOST_REPORT} are read")
     report = read_report(content)
     problems = find_problems(report)
     if problems:
-        raise NotAReport(f"the report is not valid: {problems[0]}")
+        raise NotAReport(f"the report is not valid: {plain_text(problems[0])}")
     return report
 
 
-def _problem(report: dict[str, Any], tests: str, source: bytes) -> tuple[str, str]:
-    found = {test["nodeid"]: test["outcome"] for test in report["tests"]}
-    for nodeid, outcome in found.items():
+def report_problem(report: dict[str, Any], tests: str, source: bytes) -> tuple[str, str]:
+    """What a valid report shows to be wrong with the tests of a file, and where; empty if nothing.
+
+    Args:
+        report: the report, found to be valid.
+        tests: path of the test file.
+        source: its bytes.
+    """
+    for test in report["tests"]:
+        nodeid, outcome = test["nodeid"], test["outcome"]
         if outcome != "passed":
-            test = next(item for item in report["tests"] if item["nodeid"] == nodeid)
             crash = (test.get("call") or test.get("setup") or {}).get("crash") or {}
-            message = " ".join(str(crash.get("message", "")).split())[:200]
-            where = f"{tests}:{test['lineno'] + 1}"
-            return f"{nodeid.rpartition('::')[2]} {outcome}: {message}".rstrip(": "), where
-    ran = {nodeid.partition("::")[2].partition("[")[0] for nodeid in found}
-    strange = [nodeid for nodeid in found if not nodeid.startswith(f"{tests}::")]
-    if strange:
-        return f"the report names a test of another file: {strange[0][:80]}", tests
-    for wanted, line in test_functions(source).items():
-        if wanted not in ran:
-            return f"{wanted} is in the file, but it did not run", f"{tests}:{line}"
+            told = f"{nodeid.rpartition('::')[2]} {outcome}: {crash.get('message', '')}"
+            line = test["lineno"]
+            where = tests if line is None else f"{tests}:{line + 1}"
+            return plain_text(told, 280).rstrip(": "), where
+        stages = [test.get(stage) for stage in ("setup", "call", "teardown")]
+        if not all(stage and stage["outcome"] == "passed" for stage in stages):
+            return f"{plain_text(nodeid, 80)} did not pass every stage", tests
+        if not nodeid.startswith(f"{tests}::"):
+            return f"the report names a test of another file: {plain_text(nodeid, 80)}", tests
+    wanted = test_functions(source)
+    if not wanted:
+        return "the file has no test", tests
+    ran = {test["nodeid"].partition("::")[2].partition("[")[0] for test in report["tests"]}
+    for name, line in wanted.items():
+        if name not in ran:
+            return f"{name} is in the file, but it did not run", f"{tests}:{line}"
     if report["exitcode"] != 0:
         return f"pytest exited with {report['exitcode']}", tests
     return "", ""
 
 
 def test_functions(source: bytes) -> dict[str, int]:
-    """The test functions of a file and their lines, read without running it."""
-    return {
-        node.name: node.lineno
-        for node in ast.parse(source).body
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
-    }
+    """The tests of a file as pytest names them, and their lines, read without running it."""
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    found = {node.name: node.lineno for node in body if _is_test(node)}
+    for group in body:
+        if isinstance(group, ast.ClassDef) and group.name.startswith("Test"):
+            methods = (node for node in group.body if _is_test(node))
+            found |= {f"{group.name}::{node.name}": node.lineno for node in methods}
+    return found
+
+
+def _is_test(node: ast.stmt) -> TypeGuard[ast.FunctionDef | ast.AsyncFunctionDef]:
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return isinstance(node, kinds) and node.name.startswith("test_")
 
 
 test_functions.__test__ = False  # type: ignore[attr-defined]

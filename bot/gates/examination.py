@@ -25,7 +25,7 @@ from bot.gates.syntax import SyntaxGate
 from bot.gates.tools import judge_tool
 from bot.judge import Judgement, decide, judge
 from bot.market_data import MarketData
-from bot.trial import Trial, run_trial
+from bot.trial import USUAL_LIMITS, Limits, Trial, run_trial
 from sandbox_runner.port import Sandbox
 
 STATIC: tuple[Gate, ...] = (SyntaxGate(), ImportsGate(), ConstitutionGate(), SecretsGate())
@@ -67,6 +67,7 @@ def examine(
     sandbox: Sandbox,
     mypy_cache: Path | None = None,
     on_done: Callable[[str], None] = lambda name: None,
+    limits: Limits = USUAL_LIMITS,
 ) -> Examination:
     """Let every gate judge a candidate.
 
@@ -84,11 +85,11 @@ def examine(
         step = "mend what the first refused gate names"
         unrun = (Verdict(name, False, "not run", f"not run: {cause}", "", step) for name in DYNAMIC)
         return Examination((*static, *unrun), {}, None)
-    trial = run_trial(contract, program, case.files, data, sandbox, mypy_cache, on_done)
-    return _judge_trial(contract, program, case, data, correlation_id, static, trial)
+    trial = run_trial(contract, program, case.files, data, sandbox, mypy_cache, on_done, limits)
+    return judge_trial(contract, program, case, data, correlation_id, static, trial)
 
 
-def _judge_trial(
+def judge_trial(
     contract: Contract,
     program: Program,
     case: Case,
@@ -97,6 +98,7 @@ def _judge_trial(
     static: tuple[Verdict, ...],
     trial: Trial,
 ) -> Examination:
+    """Let the gates judge what came out of the sandbox, beside what the static gates said."""
     strategy = f"Backtest/codes/{contract.file_stem}.py"
     tests = f"tests/test_{contract.file_stem}.py"
     judgement, difference = _replay(contract, program, data, trial)
@@ -129,12 +131,19 @@ def _judge_trial(
 def _replay(
     contract: Contract, program: Program, data: MarketData, trial: Trial
 ) -> tuple[Judgement | None, str]:
-    """What the broker makes of the strategy's decisions, and where they leave the contract."""
+    """What the broker makes of the strategy's decisions, and where they leave the contract.
+
+    Decisions that agree may differ in a number's last digit. Then the contract's own are replayed,
+    which `verify` can compute again without the candidate.
+    """
     try:
-        decisions = whole_decisions(trial)
-        judgement = judge(contract, program, data, decisions)
+        decisions, wanted = whole_decisions(trial), decide(contract, program, data)
+        difference = disagreement(decisions, wanted)
+        return judge(contract, program, data, decisions if difference else wanted), difference
     except NoAnswer as error:
         return None, error.reason
     except InputError as error:
         return None, f"its orders cannot be replayed: {error.message}"
-    return judgement, disagreement(decisions, decide(contract, program, data))
+    except (ArithmeticError, ValueError) as error:
+        # Numbers of the right form and no sense, as 1e308 for a volume.
+        return None, f"its orders cannot be replayed: {error}"

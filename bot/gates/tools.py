@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.answers import NoAnswer, raise_for
+from bot.answers import NoAnswer, plain_text, raise_for
 from bot.gates.port import Verdict
 from sandbox_runner.port import Outcome
 
@@ -30,8 +30,10 @@ def judge_tool(tool: str, outcome: Outcome, files: Mapping[str, bytes]) -> Verdi
     try:
         raise_for(outcome)
         complaints = _READERS[tool](outcome)
-    except (NoAnswer, ValueError, KeyError, TypeError) as error:
-        reason = f"{tool} could not be run: {error}"
+        if outcome.truncated:
+            raise NoAnswer("it printed more than is read")
+    except (NoAnswer, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        reason = f"{tool} could not be run: {plain_text(str(error))}"
         return Verdict(tool, False, "not run", reason, "", f"see that {tool} is installed")
     if not complaints:
         return Verdict(tool, True, f"{len(files)} files, no findings")
@@ -49,7 +51,7 @@ def _read_flake8(outcome: Outcome) -> list[Complaint]:
         match = _FLAKE8_LINE.fullmatch(line)
         if not match:
             raise ValueError(f"it printed {line[:80]!r}")
-        complaints.append(Complaint(f"{match['path']}:{match['line']}", _clean(match["text"])))
+        complaints.append(Complaint(f"{match['path']}:{match['line']}", plain_text(match["text"])))
     if bool(complaints) != (outcome.exit_code == 1):
         raise ValueError("its exit code and its findings disagree")
     return complaints
@@ -63,7 +65,7 @@ def _read_mypy(outcome: Outcome) -> list[Complaint]:
         found = json.loads(line)
         if found["severity"] == "error":
             place = f"{found['file']}:{found['line']}"
-            complaints.append(Complaint(place, _clean(str(found["message"]))))
+            complaints.append(Complaint(place, plain_text(str(found["message"]))))
     if bool(complaints) != (outcome.exit_code == 1):
         raise ValueError("its exit code and its findings disagree")
     return complaints
@@ -78,18 +80,14 @@ def _read_bandit(outcome: Outcome) -> list[Complaint]:
     return [
         Complaint(
             f"{item['filename'].removeprefix('./')}:{item['line_number']}",
-            _clean(f"{item['test_id']} {item['issue_text']}"),
+            plain_text(f"{item['test_id']} {item['issue_text']}"),
         )
         for item in report["results"]
     ]
 
 
 def _tail(outcome: Outcome) -> str:
-    return _clean(outcome.stderr.decode("utf-8", "replace").strip()[-200:])
-
-
-def _clean(text: str) -> str:
-    return "".join(c if c.isprintable() else " " for c in text)[:300]
+    return plain_text(outcome.stderr.decode("utf-8", "replace").strip()[-200:])
 
 
 _READERS = {"flake8": _read_flake8, "mypy": _read_mypy, "bandit": _read_bandit}

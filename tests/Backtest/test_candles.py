@@ -1,12 +1,16 @@
 """Candle files are read in every usual form, and bad rows are named."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from Backtest.candles import check_candles, columns_of, read_candles, tidy_candles
+from adapters.testing import market
+from Backtest import candles as candles_module
+from Backtest.candles import check_candles, columns_of, read_candles, read_columns, tidy_candles
 from Backtest.errors import CandleError
 
 HOUR = 3_600_000
@@ -50,8 +54,8 @@ def test_every_form_of_time_means_the_same(form: str) -> None:
     check_candles(tidy)
     assert list(tidy.columns) == ["timestamp", "open", "high", "low", "close", "volume"]
     assert str(tidy["timestamp"].dt.tz) == "UTC"
-    assert columns_of(tidy).times == EXPECTED
-    assert columns_of(tidy).close == [101.0, 102.0, 103.0, 104.0]
+    assert columns_of(tidy).times.tolist() == EXPECTED
+    assert columns_of(tidy).close.tolist() == [101.0, 102.0, 103.0, 104.0]
 
 
 @pytest.mark.parametrize("kind", ["csv", "feather", "parquet"])
@@ -65,7 +69,7 @@ def test_files_are_read_by_their_kind(kind: str, tmp_path: Path) -> None:
         frame().to_feather(path)
     else:
         frame().to_parquet(path)
-    assert columns_of(read_candles(path)).times == EXPECTED
+    assert columns_of(read_candles(path)).times.tolist() == EXPECTED
 
 
 def test_the_original_frame_is_left_alone() -> None:
@@ -148,3 +152,49 @@ def test_an_unusable_file_is_explained(
         path.write_text(text, encoding="utf-8")
     with pytest.raises(CandleError, match=fault):
         read_candles(path)
+
+
+CSV = "timestamp,open,high,low,close,volume\n"
+
+
+def test_a_small_csv_is_read_without_pandas_to_the_same_columns(tmp_path: Path) -> None:
+    path = tmp_path / "candles.csv"
+    rows = [
+        f"2024-01-0{day}T00:00:00Z,{100 + day / 7!r},{103 + day / 7!r},{99 / 1.1!r},101.3,{day}"
+        for day in range(1, 8)
+    ]
+    path.write_text(CSV + "\n".join(rows) + "\n", "utf-8")
+    plain = candles_module._plain_csv(path)
+    assert plain is not None
+    framed = columns_of(read_candles(path))
+    for name in ("times", "open", "high", "low", "close", "volume"):
+        assert getattr(plain, name).tolist() == getattr(framed, name).tolist(), name
+    code = (
+        "import sys; from Backtest.candles import read_columns;"
+        f"read_columns({str(path)!r}); assert 'pandas' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (CSV, "no candles"),
+        (CSV + "2024-01-01,1,2,1,x,1\n", "close is 'x'"),
+        (CSV + "2024-01-01,1,2,1,,1\n", "line 2: row 0"),
+        (CSV + "2024-01-01,1,2,1,1,1\n2024-01-01,1,2,1,1,1\n", "line 3: row 1"),
+        ("time,open\n2024-01-01,1\n", "no column 'high'"),
+    ],
+)
+def test_a_csv_that_is_not_sound_is_refused_as_ever(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "candles.csv"
+    path.write_text(text, "utf-8")
+    with pytest.raises(CandleError, match=said):
+        read_columns(path)
+
+
+def test_columns_between_two_moments() -> None:
+    columns = columns_of(tidy_candles(market(10, 1)))
+    first, last = int(columns.times[3]), int(columns.times[7])
+    assert columns.between(first, last).times.tolist() == columns.times[3:7].tolist()
+    assert columns.between(None, None) is columns

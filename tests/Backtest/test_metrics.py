@@ -64,26 +64,39 @@ def test_drawdown_by_hand() -> None:
     assert metrics.max_drawdown([]) == 0.0
 
 
+def test_a_long_curve_is_measured_as_if_it_were_one_block() -> None:
+    chance = np.random.default_rng(5)
+    rows = 1e4 * np.exp(np.cumsum(chance.normal(1e-5, 1e-3, 3 * metrics.BLOCK_ROWS + 17)))
+    returns = rows[1:] / rows[:-1] - 1.0
+    curve = metrics.curve_of(rows, 2e4)
+    assert curve.returns == len(returns)
+    assert curve.mean == pytest.approx(returns.mean(), rel=1e-9)
+    assert curve.deviation == pytest.approx(returns.std(ddof=1), rel=1e-9)
+    assert curve.downside == pytest.approx(math.sqrt((np.minimum(returns, 0) ** 2).mean()))
+    assert curve.deepest == metrics.drawdowns(rows, 2e4).max()
+    assert metrics.max_drawdown(rows) == metrics.drawdowns(rows).max()
+
+
 def test_sharpe_and_sortino_by_hand() -> None:
-    returns = metrics.returns_of([100, 110, 99, 108.9])
-    assert returns.tolist() == pytest.approx([0.1, -0.1, 0.1])
+    curve = metrics.curve_of([100, 110, 99, 108.9])
+    assert (curve.returns, curve.mean) == (3, pytest.approx(0.1 / 3))
     mean, deviation = 0.1 / 3, math.sqrt(((0.2 / 3) ** 2 * 2 + (0.4 / 3) ** 2) / 2)
-    assert metrics.sharpe(returns, 252) == pytest.approx(mean / deviation * math.sqrt(252))
+    assert metrics.sharpe(curve, 252) == pytest.approx(mean / deviation * math.sqrt(252))
     downside = math.sqrt(0.01 / 3)
-    assert metrics.sortino(returns, 252) == pytest.approx(mean / downside * math.sqrt(252))
+    assert metrics.sortino(curve, 252) == pytest.approx(mean / downside * math.sqrt(252))
 
 
 def test_ratios_without_meaning_are_none() -> None:
-    flat = metrics.returns_of([100.0] * 5)
+    flat = metrics.curve_of([100.0] * 5)
     assert metrics.sharpe(flat, 252) is None
     assert metrics.sortino(flat, 252) is None
-    assert metrics.calmar(flat, 0.0, 252) is None
-    assert metrics.sharpe(metrics.returns_of([1.0, 2.0, 1.0]), None) is None
-    assert len(metrics.returns_of([100.0, -5.0, 10.0])) == 0
+    assert metrics.calmar(flat, 252) is None
+    assert metrics.sharpe(metrics.curve_of([1.0, 2.0, 1.0]), None) is None
+    assert metrics.curve_of([100.0, -5.0, 10.0]).returns == 0
 
 
 def test_an_annual_return_too_large_to_write_is_none() -> None:
-    assert metrics.annual_return(np.array([9.0, 9.0]), 525_600) is None
+    assert metrics.annual_return(metrics.curve_of([1.0, 10.0, 100.0]), 525_600) is None
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -92,20 +105,21 @@ def test_ratios_agree_with_empyrical(seed: int) -> None:
         warnings.simplefilter("ignore")
         empyrical = pytest.importorskip("empyrical")
         equity = random_equity(seed)
-        returns = metrics.returns_of(equity)
-        deepest = metrics.max_drawdown(equity)
+        rows = np.asarray(equity)
+        returns = rows[1:] / rows[:-1] - 1.0
+        curve = metrics.curve_of(equity)
         yearly = 365.0
-        assert metrics.sharpe(returns, yearly) == pytest.approx(
+        assert metrics.sharpe(curve, yearly) == pytest.approx(
             empyrical.sharpe_ratio(returns, annualization=365)
         )
-        assert metrics.sortino(returns, yearly) == pytest.approx(
+        assert metrics.sortino(curve, yearly) == pytest.approx(
             empyrical.sortino_ratio(returns, annualization=365)
         )
-        assert deepest == pytest.approx(-empyrical.max_drawdown(returns))
-        assert metrics.annual_return(returns, yearly) == pytest.approx(
+        assert curve.deepest == pytest.approx(-empyrical.max_drawdown(returns))
+        assert metrics.annual_return(curve, yearly) == pytest.approx(
             empyrical.annual_return(returns, annualization=365)
         )
-        assert metrics.calmar(returns, deepest, yearly) == pytest.approx(
+        assert metrics.calmar(curve, yearly) == pytest.approx(
             empyrical.calmar_ratio(returns, annualization=365)
         )
 

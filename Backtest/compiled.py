@@ -1,0 +1,158 @@
+"""Runs candles and signals through the compiled loop, where that is quicker and all is known."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from Backtest.settings import SimSettings, step_parts
+
+if TYPE_CHECKING:
+    from Backtest.candles import Candles
+    from Backtest.signals import Signals
+    from Backtest.tape import Tape
+
+# Where the event path's time reaches that of importing numba; loaded already, it costs nothing.
+WORTH_AN_IMPORT_BARS = 300_000
+WORTH_A_CALL_BARS = 2_000
+MAX_RISK = 0.10
+FIRST_ROWS = 16_384  # of what happens in a run; a run that needs more is played again
+EXACT_DIGITS = 15  # more decimals than this cannot be written as whole numbers
+
+
+@dataclass(frozen=True)
+class LoopRules:
+    """What the loop itself needs of the settings."""
+
+    max_positions: int = 1
+    lot: float | None = None
+    commission: float = 0.0
+    exit_profit_only: bool = False
+    ignore_roi_if_entry_signal: bool = False
+    this_close: bool = False
+
+
+def is_worth_compiling(bars: int) -> bool:
+    """Whether the compiled path is quicker for so many bars, its import included."""
+    loaded = "Backtest.kernel" in sys.modules
+    return bars >= (WORTH_A_CALL_BARS if loaded else WORTH_AN_IMPORT_BARS)
+
+
+def can_compile(symbol: str, signals: Signals, settings: SimSettings, rules: LoopRules) -> bool:
+    """Whether the compiled loop knows all that is asked for; if not, the event path does it."""
+    steps = [step for step in (settings.lot, settings.tick) if step is not None]
+    return (
+        (settings.symbols is None or symbol in settings.symbols)
+        and rules.max_positions >= 1
+        and rules.lot == settings.lot
+        and rules.this_close == (settings.execution == "this_close")
+        and all(step_parts(step)[1] <= 10**EXACT_DIGITS for step in steps)
+        and (signals.size_form != "risk" or _risk_is_sound(signals))
+        and math.isfinite(signals.size_amount)
+    )
+
+
+def _risk_is_sound(signals: Signals) -> bool:
+    return signals.size_amount <= MAX_RISK and signals.stop is not None
+
+
+def run_signals(
+    symbol: str, candles: Candles, signals: Signals, settings: SimSettings, rules: LoopRules
+) -> Tape | None:
+    """Run the compiled loop; None if an order is one that the broker would refuse loudly."""
+    from Backtest import kernel
+    from Backtest.tape import Tape
+
+    roi = signals.roi
+    equity = np.empty(len(candles))
+    arguments = (
+        candles.times,
+        candles.open,
+        candles.high,
+        candles.low,
+        candles.close,
+        signals.enter,
+        signals.exit_long,
+        signals.exit_short,
+        signals.stop_sizes,
+        signals.target_sizes,
+        np.array([start for start, _ in roi], dtype=np.int64),
+        np.array([profit for _, profit in roi], dtype=np.float64),
+        orders_of(signals),
+        charges_of(settings, rules),
+        equity,
+    )
+    room = FIRST_ROWS
+    while True:
+        whole, exact = np.empty((room, 5), np.int64), np.empty((room, 5), np.float64)
+        end = kernel.play(*arguments, whole, exact)
+        if end.fault == kernel.NO_ROOM:
+            room *= 8
+        elif end.fault != kernel.SOUND:
+            return None
+        else:
+            break
+    return Tape(
+        symbol=symbol,
+        candles=candles,
+        signals=signals,
+        settings=settings,
+        whole=whole[: end.rows].copy(),
+        exact=exact[: end.rows].copy(),
+        equity=equity,
+        end=end,
+    )
+
+
+def orders_of(signals: Signals) -> Any:
+    """What every entry asks for, as the compiled loop reads it."""
+    from Backtest import kernel
+
+    def form(step: Any) -> int:
+        if step is None:
+            return kernel.NO_LEVEL
+        return kernel.FRACTION if step.is_fraction else kernel.DISTANCE
+
+    trail = signals.trail
+    active = None if trail is None else trail.activate_at
+    return kernel.Orders(
+        stop_form=form(signals.stop),
+        target_form=form(signals.target),
+        trail_form=form(None if trail is None else trail.step),
+        trail_size=0.0 if trail is None else trail.step.size,
+        activate_at=math.nan if active is None else active,
+        only_after_activation=trail is not None and trail.only_after_activation,
+        size_form={"units": kernel.UNITS, "equity": kernel.EQUITY, "risk": kernel.RISK}[
+            signals.size_form
+        ],
+        size_amount=signals.size_amount,
+    )
+
+
+def charges_of(settings: SimSettings, rules: LoopRules) -> Any:
+    """What the broker and the loop are set to, as the compiled loop reads it."""
+    from Backtest import kernel
+
+    tick_units, tick_scale = step_parts(settings.tick)
+    lot_units, lot_scale = step_parts(settings.lot)
+    least = settings.min_notional
+    return kernel.Charges(
+        capital=settings.capital,
+        commission=settings.commission,
+        market_cost=settings.slippage + settings.spread / 2.0,
+        this_close=settings.execution == "this_close",
+        tick=settings.tick or 0.0,
+        tick_units=float(tick_units),
+        tick_scale=float(tick_scale),
+        lot=settings.lot or 0.0,
+        lot_units=float(lot_units),
+        lot_scale=float(lot_scale),
+        min_notional=-math.inf if least is None else least,
+        exit_profit_only=rules.exit_profit_only,
+        profit_commission=rules.commission,
+        hold_roi=rules.ignore_roi_if_entry_signal,
+    )

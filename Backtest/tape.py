@@ -1,0 +1,286 @@
+"""What a compiled run left behind, read as trades, events and open positions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from Backtest import kernel
+from Backtest.fills import fill_price
+from Backtest.ledger import Ledger
+from Backtest.orders import Order, Protection
+from Backtest.positions import Closing, Fill, Position, Trade
+from Backtest.settings import SimSettings, step_digits
+from Backtest.signals import ACTION_RULES
+
+if TYPE_CHECKING:
+    from Backtest.candles import Candles
+    from Backtest.signals import Signals
+
+SIDES = {1: "long", -1: "short"}
+LEAVING_RULES = {
+    kernel.STOP: "stop",
+    kernel.STOP_GAP: "stop_gap",
+    kernel.TRAILING: "trailing_stop",
+    kernel.TRAILING_GAP: "trailing_gap",
+    kernel.TARGET: "target",
+    kernel.TARGET_GAP: "target_gap",
+    kernel.ROI: "roi",
+    kernel.ROI_GAP: "roi_gap",
+}
+
+
+@dataclass(frozen=True)
+class Tape:
+    """Rows of what happened, as `Backtest.kernel` numbers them; the equity after each bar."""
+
+    symbol: str
+    candles: Candles
+    signals: Signals
+    settings: SimSettings
+    whole: NDArray[np.int64]
+    exact: NDArray[np.float64]
+    equity: NDArray[np.float64]
+    end: kernel.End
+
+    @property
+    def rule_in(self) -> str:
+        """The rule of every entry."""
+        return self.settings.execution
+
+    @property
+    def cash(self) -> NDArray[np.float64]:
+        """The cash after each bar."""
+        changes = np.concatenate(([self.settings.capital], self.exact[:, kernel.CASH]))
+        marks = np.concatenate(([0], self.whole[:, kernel.BAR], [len(self.candles)]))
+        return np.repeat(changes, np.diff(marks))
+
+    @property
+    def rejected(self) -> int:
+        """How many orders were rejected."""
+        return int(np.count_nonzero(self.whole[:, kernel.KIND] >= kernel.REFUSED))
+
+    def ledger(self) -> Ledger:
+        """The trades as columns, the forced exit of what is still open at the end."""
+        kinds = self.whole[:, kernel.KIND]
+        opened, left = (np.flatnonzero(kinds == kind) for kind in (kernel.OPENED, kernel.LEFT))
+        sign = self.whole[opened, kernel.SIGN]
+        volume, raw_in, price_in, _, _ = self.exact[opened].T
+        _, raw_out, price_out, best, _ = self.exact[left].T
+        exit_row = self.whole[left, kernel.BAR]
+        forced = np.zeros(len(opened), dtype=np.bool_)
+        if self.end.held:
+            last = float(self.candles.close[-1])
+            raw_out = np.append(raw_out, last)
+            price_out = np.append(price_out, self._forced_price(last, int(sign[-1])))
+            best = np.append(best, np.nan)
+            exit_row = np.append(exit_row, len(self.candles) - 1)
+            forced[-1] = True
+        commission = self.settings.commission
+        fee_in = volume * price_in * commission
+        fees = fee_in + volume * price_out * commission
+        pnl = sign * volume * (price_out - price_in) - fees
+        lost = np.abs(price_in - raw_in) + np.abs(price_out - raw_out)
+        best_pnl = sign * volume * (best - price_in) - (fee_in + volume * best * commission)
+        return Ledger(
+            volume=volume,
+            entry_price=price_in,
+            exit_price=price_out,
+            pnl=pnl,
+            fees=fees,
+            cost=fees + lost * volume,
+            best_pnl=np.fmax(pnl, best_pnl),  # a missing best reading is the profit itself
+            entry_row=self.whole[opened, kernel.BAR],
+            exit_row=exit_row,
+            exit_time=self.candles.times[exit_row],
+            ambiguous=~np.isnan(best),
+            forced=forced,
+        )
+
+    def _forced_price(self, close: float, sign: int) -> float:
+        settings = self.settings
+        return fill_price(
+            close,
+            sign < 0,
+            market=True,
+            cost=settings.slippage + settings.spread / 2.0,
+            tick=settings.tick,
+            digits=step_digits(settings.tick),
+        )
+
+    def trades(self) -> list[Trade]:
+        """The finished trades in closing order, without the forced exit."""
+        ledger = self.ledger()
+        columns = {name: getattr(ledger, name).tolist() for name in ledger.__dataclass_fields__}
+        kinds = self.whole[:, kernel.KIND]
+        opened = self.whole[kinds == kernel.OPENED].tolist()
+        left = self.whole[kinds == kernel.LEFT].tolist()
+        times = self.candles.times
+        return [
+            Trade(
+                position_id=f"pos_{opened[place][kernel.NUMBER]}",
+                symbol=self.symbol,
+                side=SIDES[row[kernel.SIGN]],
+                entry_time=int(times[columns["entry_row"][place]]),
+                rule_in=self.rule_in,
+                rule_out=_rule_out(row),
+                **{name: column[place] for name, column in columns.items()},
+            )
+            for place, row in enumerate(left)
+        ]
+
+    def open_positions(self) -> list[Position]:
+        """What is held after the last bar, its levels where the run left them."""
+        if not self.end.held:
+            return []
+        entry = int(np.flatnonzero(self.whole[:, kernel.KIND] == kernel.OPENED)[-1])
+        _, bar, number, sign, _ = self.whole[entry].tolist()
+        volume, raw, price, _, _ = self.exact[entry].tolist()
+        order = self._order(number, sign, volume, self._decided(bar))
+        fill = Fill(self.rule_in, raw, price, int(self.candles.times[bar]), bar)
+        position = Position(order, fill, self.settings.commission, bar)
+        position.stop = self.end.stop
+        position.extreme = self.end.extreme
+        position.trailing = self.end.trailing
+        position.roi_held_bar = self.end.roi_held_bar
+        if self.end.closing:
+            position.closing = Closing(f"ord_{self.end.closing}", volume)
+        return [position]
+
+    def waiting_orders(self) -> list[Order]:
+        """The entry that waits for the bar after the last."""
+        end = self.end
+        if not end.waiting:
+            return []
+        last = len(self.candles) - 1
+        return [self._order(end.waiting, end.waiting_sign, end.waiting_volume, last)]
+
+    def _decided(self, bar: int) -> int:
+        """The bar at which the entry of a bar was decided."""
+        return bar if self.settings.execution == "this_close" else bar - 1
+
+    def _order(self, number: int, sign: int, volume: float, decided: int) -> Order:
+        signals = self.signals
+        asked = signals.order(decided, self.symbol, float(self.candles.close[decided])) or {}
+        stop, target = signals.stop, signals.target
+        protection = Protection(
+            sl=asked.get("sl"),
+            tp=asked.get("tp"),
+            stop=stop and stop._replace(size=next(iter(asked["stop"].values()))),
+            target=target and target._replace(size=next(iter(asked["target"].values()))),
+            trail=signals.trail,
+            roi=signals.roi,
+            hold_roi=bool(self.end.holds_roi and signals.roi),
+        )
+        return Order(
+            order_id=f"ord_{number}",
+            position_id=f"pos_{number}",
+            symbol=self.symbol,
+            sign=sign,
+            volume=volume,
+            type="MARKET",
+            price=None,
+            comment=ACTION_RULES[sign][1],
+            protection=protection,
+            first_bar=decided + 1,
+        )
+
+    def events(self) -> list[tuple[str, dict[str, Any]]]:
+        """Every event in its order: its name, and what `Account.tell` is told of it."""
+        told = []
+        entered: list[int] = []
+        for row, exact in zip(self.whole.tolist(), self.exact.tolist(), strict=True):
+            kind = row[kernel.KIND]
+            if kind == kernel.OPENED:
+                entered = [*row, *exact]
+                told.append(("position_opened", self._entry_event(row, exact)))
+            elif kind == kernel.LEFT:
+                told.append(self._leaving_event(row, exact, entered))
+            elif kind == kernel.REFUSED:
+                told.append(("order_rejected", self._refusal(row)))
+            else:
+                told.append(("order_rejected", self._rejection(row, exact)))
+        return told
+
+    def _entry_event(self, row: list[int], exact: list[float]) -> dict[str, Any]:
+        volume, price = exact[kernel.VOLUME], exact[kernel.PRICE]
+        return self._wanted(row, exact) | {"fee": volume * price * self.settings.commission}
+
+    def _wanted(self, row: list[int], exact: list[float]) -> dict[str, Any]:
+        sign = row[kernel.SIGN]
+        action, comment = ACTION_RULES[sign]
+        return {
+            "position_id": f"pos_{row[kernel.NUMBER]}",
+            "order_id": f"ord_{row[kernel.NUMBER]}",
+            "symbol": self.symbol,
+            "action": action,
+            "side": SIDES[sign],
+            "volume": exact[kernel.VOLUME],
+            "price": exact[kernel.PRICE],
+            "rule": self.rule_in,
+            "comment": comment,
+            "timestamp": int(self.candles.times[row[kernel.BAR]]),
+        }
+
+    def _rejection(self, row: list[int], exact: list[float]) -> dict[str, Any]:
+        notional = exact[kernel.VOLUME] * exact[kernel.PRICE]
+        if row[kernel.KIND] == kernel.TOO_SMALL:
+            least = self.settings.min_notional or 0.0
+            reason = f"the entry is worth {notional:.8g}, below the minimum of {least:.8g}"
+        else:
+            needed = notional + notional * self.settings.commission
+            reason = f"it needs {needed:.8g} in cash, there is {exact[kernel.CASH]:.8g}"
+        return self._wanted(row, exact) | {"reason": reason}
+
+    def _refusal(self, row: list[int]) -> dict[str, Any]:
+        bar = row[kernel.BAR]
+        action, comment = ACTION_RULES[row[kernel.SIGN]]
+        return {
+            "timestamp": int(self.candles.times[bar - 1]) if bar else None,
+            "position_id": None,
+            "order_id": None,
+            "symbol": self.symbol,
+            "action": action,
+            "volume": 0.0,
+            "price": None,
+            "rule": "refused",
+            "comment": comment,
+            "reason": "volume is 0.0. Give a finite number above 0",
+        }
+
+    def _leaving_event(
+        self, row: list[int], exact: list[float], entered: list[Any]
+    ) -> tuple[str, dict[str, Any]]:
+        rule, sign = row[kernel.RULE], row[kernel.SIGN]
+        volume, _, price, best, _ = exact
+        entry = entered[5 + kernel.PRICE]
+        commission = self.settings.commission
+        fees = volume * entry * commission + volume * price * commission
+        if rule == kernel.EXIT_RULE:
+            event = "position_closed"
+        else:
+            event = "sl_hit" if rule <= kernel.TRAILING_GAP else "tp_hit"
+        return event, {
+            "position_id": f"pos_{row[kernel.NUMBER]}",
+            "order_id": f"ord_{row[kernel.NUMBER]}",
+            "symbol": self.symbol,
+            "action": ACTION_RULES[sign][0],
+            "side": SIDES[sign],
+            "volume": volume,
+            "remaining": 0.0,
+            "price": price,
+            "rule": _rule_out(row),
+            "pnl": sign * volume * (price - entry) - fees,
+            "fee": volume * price * commission,
+            "ambiguous": best == best,
+            "timestamp": int(self.candles.times[row[kernel.BAR]]),
+        }
+
+
+def _rule_out(row: list[int]) -> str:
+    """The rule that ended a trade."""
+    rule = row[kernel.RULE]
+    return f"exit_{SIDES[row[kernel.SIGN]]}" if rule == kernel.EXIT_RULE else LEAVING_RULES[rule]

@@ -1,0 +1,29 @@
+"""What the server can be asked, a module for each chapter of GitHub's reference."""
+
+from importlib import import_module
+
+_CHAPTERS = (
+    "accounts",
+    "actions",
+    "apps",
+    "checks",
+    "comments",
+    "commits",
+    "contents",
+    "deployments",
+    "environments",
+    "git_data",
+    "issues",
+    "labels",
+    "pulls",
+    "refs",
+    "repositories",
+    "reviews",
+    "statuses",
+)
+
+
+def load() -> None:
+    """Register all routes."""
+    for chapter in _CHAPTERS:
+        import_module(f"bot.testing.endpoints.{chapter}")

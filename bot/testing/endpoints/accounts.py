@@ -1,0 +1,26 @@
+"""Who am I, who are you, and how many requests are left."""
+
+from bot.testing.call import Call, route
+from bot.testing.messages import Answer, Refusal
+from bot.testing.shapes import profile
+
+
+@route("GET", "/user")
+def get_me(call: Call) -> Answer:
+    """The asker's own page; an App has none."""
+    if call.actor.kind == "Bot":
+        raise Refusal(403, "Resource not accessible by integration")
+    return Answer(200, profile(call.state, call.actor))
+
+
+@route("GET", "/users/{username}")
+def get_user(call: Call) -> Answer:
+    """Somebody's page."""
+    return Answer(200, profile(call.state, call.state.account(call.parameters["username"])))
+
+
+@route("GET", "/rate_limit")
+def get_rate_limit(call: Call) -> Answer:
+    """What is left of the hour; asking is free."""
+    rate = call.window.json
+    return Answer(200, {"resources": {"core": rate, "search": rate}, "rate": rate})

@@ -1,0 +1,414 @@
+"""Pull requests: issues that ask to merge one branch into another."""
+
+from dataclasses import dataclass
+
+from bot.testing.access import allows, is_actions
+from bot.testing.call import Call, route
+from bot.testing.endpoints import commits, issues, labels
+from bot.testing.endpoints.git_data import person
+from bot.testing.git_store import FileChange
+from bot.testing.messages import Answer, Json, Refusal, invalid, not_found
+from bot.testing.shapes import (
+    api,
+    association,
+    maybe_user,
+    node_id,
+    repository_inside,
+    user,
+    web,
+)
+from bot.testing.state import Account, Issue, Pull, Repository, State
+
+_HOME = "/repos/{owner}/{repo}"
+_PULL = f"{_HOME}/pulls/{{pull_number}}"
+_NO_ACTIONS = "GitHub Actions is not permitted to create or approve pull requests."
+
+
+@dataclass(frozen=True)
+class Merge:
+    """What merging would do."""
+
+    mergeable: bool
+    commits: list[str]
+    changes: list[FileChange]
+
+
+def refresh(state: State, repository: Repository, issue: Issue) -> Pull:
+    """Catch up with what was pushed: a moved head, a merged one, a deleted branch."""
+    pull, git = _pull(issue), repository.git
+    if issue.state != "open":
+        return pull
+    tips, at = git.refs("refs/heads/"), state.time()
+    base, head = tips.get(f"refs/heads/{pull.base}"), tips.get(f"refs/heads/{pull.head}")
+    if base and base != pull.base_sha and git.contains(base, pull.head_sha):
+        issue.state, issue.closed, issue.updated = "closed", at, at
+        pull.merged, pull.merged_by, pull.merge_commit = at, repository.owner, base
+    elif head is None:
+        issue.state, issue.closed, issue.updated = "closed", at, at
+    elif head != pull.head_sha:
+        pull.head_sha, issue.updated = head, at
+    if base and issue.state == "open":
+        pull.base_sha = base
+    return pull
+
+
+def _pull(issue: Issue) -> Pull:
+    if issue.pull is None:
+        raise not_found()
+    return issue.pull
+
+
+def find(call: Call) -> tuple[Issue, Pull]:
+    """The pull request that a path names, caught up."""
+    issue = call.repository.issues.get(call.number("pull_number"))
+    if issue is None or issue.pull is None:
+        raise not_found()
+    return issue, refresh(call.state, call.repository, issue)
+
+
+def render_simple(state: State, repository: Repository, issue: Issue) -> Json:
+    """A pull request, as lists show it."""
+    pull = _pull(issue)
+    home, page = api(state, repository), f"{web(state, repository)}/pull/{issue.number}"
+    address, thread = f"{home}/pulls/{issue.number}", f"{home}/issues/{issue.number}"
+    links = {
+        "self": address,
+        "html": page,
+        "issue": thread,
+        "comments": f"{thread}/comments",
+        "review_comments": f"{address}/comments",
+        "review_comment": f"{home}/pulls/comments{{/number}}",
+        "commits": f"{address}/commits",
+        "statuses": f"{home}/statuses/{pull.head_sha}",
+    }
+    on = labels.on(state, repository, issue)
+    return {
+        "url": address,
+        "id": issue.id,
+        "node_id": node_id("PR", issue.id),
+        "html_url": page,
+        "diff_url": f"{page}.diff",
+        "patch_url": f"{page}.patch",
+        "issue_url": thread,
+        "commits_url": links["commits"],
+        "review_comments_url": links["review_comments"],
+        "review_comment_url": links["review_comment"],
+        "comments_url": links["comments"],
+        "statuses_url": links["statuses"],
+        "number": issue.number,
+        "state": issue.state,
+        "locked": issue.locked,
+        "title": issue.title,
+        "user": user(state, issue.author),
+        "body": issue.body,
+        "labels": [{**label, "description": label["description"] or ""} for label in on],
+        "milestone": None,
+        "created_at": issue.created,
+        "updated_at": issue.updated,
+        "closed_at": issue.closed,
+        "merged_at": pull.merged,
+        "merge_commit_sha": pull.merge_commit,
+        "assignee": maybe_user(state, issue.assignees[0] if issue.assignees else None),
+        "assignees": [user(state, one) for one in issue.assignees],
+        "requested_reviewers": [user(state, one) for one in pull.reviewers],
+        "requested_teams": [],
+        "head": _end(state, repository, pull.head, pull.head_sha),
+        "base": _end(state, repository, pull.base, pull.base_sha),
+        "_links": {name: {"href": link} for name, link in links.items()},
+        "author_association": association(repository, issue.author),
+        "auto_merge": None,
+        "active_lock_reason": None,
+        "draft": pull.draft,
+    }
+
+
+def render(state: State, repository: Repository, issue: Issue) -> Json:
+    """A pull request's own page: with counts, and whether it can be merged."""
+    simple = render_simple(state, repository, issue)
+    pull = _pull(issue)
+    merge = _merge(repository, pull)
+    on_it = [one for one in repository.comments.values() if one.number == issue.number]
+    is_open = issue.state == "open"
+    return {
+        **simple,
+        "labels": labels.on(state, repository, issue),
+        "merged": pull.merged is not None,
+        "mergeable": merge.mergeable if is_open else None,
+        "rebaseable": merge.mergeable if is_open else None,
+        "mergeable_state": _merge_state(pull, merge, is_open),
+        "merged_by": maybe_user(state, pull.merged_by),
+        "comments": len(on_it),
+        "review_comments": 0,
+        "maintainer_can_modify": False,
+        "commits": len(merge.commits),
+        "additions": sum(change.additions for change in merge.changes),
+        "deletions": sum(change.deletions for change in merge.changes),
+        "changed_files": len(merge.changes),
+    }
+
+
+def render_minimal(state: State, repository: Repository, issue: Issue) -> Json:
+    """A pull request, as it appears inside checks and runs."""
+    pull = _pull(issue)
+    home = {"id": repository.id, "url": api(state, repository), "name": repository.name}
+    return {
+        "id": issue.id,
+        "number": issue.number,
+        "url": f"{api(state, repository)}/pulls/{issue.number}",
+        "head": {"ref": pull.head, "sha": pull.head_sha, "repo": home},
+        "base": {"ref": pull.base, "sha": pull.base_sha, "repo": home},
+    }
+
+
+def with_head(state: State, repository: Repository, sha: str) -> list[Json]:
+    """The open pull requests of a head commit."""
+    found = [one for one in repository.pulls() if refresh(state, repository, one).head_sha == sha]
+    return [render_minimal(state, repository, one) for one in found if one.state == "open"]
+
+
+def _end(state: State, repository: Repository, ref: str, sha: str) -> Json:
+    return {
+        "label": f"{repository.owner.login}:{ref}",
+        "ref": ref,
+        "sha": sha,
+        "user": user(state, repository.owner),
+        "repo": repository_inside(state, repository),
+    }
+
+
+def _merge(repository: Repository, pull: Pull) -> Merge:
+    git = repository.git
+    fork = git.merge_base(pull.base_sha, pull.head_sha)
+    if fork is None:
+        return Merge(False, [], [])
+    ahead = git.log(pull.head_sha, without=pull.base_sha)
+    mergeable = git.merge(pull.base_sha, pull.head_sha) is not None
+    return Merge(mergeable, ahead, git.changes(fork, pull.head_sha))
+
+
+def _merge_state(pull: Pull, merge: Merge, is_open: bool) -> str:
+    if not is_open:
+        return "unknown"
+    if not merge.mergeable:
+        return "dirty"
+    return "draft" if pull.draft else "clean"
+
+
+@route("GET", f"{_HOME}/pulls", "pull_requests:read")
+def list_pulls(call: Call) -> Answer:
+    """Pull requests by state, head (`owner:branch`) and base."""
+    query, home = call.request.query, call.repository
+    state, base = query.get("state", "open"), query.get("base", "")
+    owner, colon, branch = query.get("head", "").rpartition(":")
+    if state not in ("open", "closed", "all"):
+        raise invalid("PullRequest", "invalid", "state")
+    found = []
+    for issue in home.pulls():
+        pull = refresh(call.state, home, issue)
+        # GitHub ignores a head without an owner.
+        fits = not colon or (owner.lower() == home.owner.login.lower() and branch == pull.head)
+        if state in ("all", issue.state) and base in ("", pull.base) and fits:
+            found.append(issue)
+    by_update = query.get("sort") == "updated"
+    found.sort(
+        key=lambda one: (one.updated if by_update else one.created, one.number),
+        reverse=query.get("direction", "desc" if not by_update else "asc") == "desc",
+    )
+    return call.page(found, lambda issue: render_simple(call.state, home, issue))
+
+
+@route("POST", f"{_HOME}/pulls", "pull_requests:write")
+def create_pull(call: Call) -> Answer:
+    """A new pull request; one at a time for a head and a base."""
+    home = call.repository
+    if is_actions(call.token) and not home.settings.can_approve_pull_request_reviews:
+        raise Refusal(403, _NO_ACTIONS)
+    if "issue" not in call.body:
+        call.need("PullRequest", "title")
+    head_name, base = call.need("PullRequest", "head"), call.need("PullRequest", "base")
+    owner, _, head = head_name.rpartition(":")
+    if owner and owner.lower() != home.owner.login.lower():
+        raise invalid("PullRequest", "invalid", "head")
+    if call.body.get("draft") and not home.offers(home.settings.drafts_available):
+        raise Refusal(422, "Draft pull requests are not supported in this repository.")
+    pull = _between(call, head, base)
+    body = issues.check_body("PullRequest", call.body.get("body"))
+    at, title = call.state.time(), str(call.body.get("title", ""))
+    number, new_id = home.next_number(), call.state.next_id()
+    app = call.token.app if call.token else None
+    issue = Issue(new_id, number, title, body, call.actor, at, at, app=app, pull=pull)
+    home.issues[issue.number] = issue
+    home.git.set_ref(f"refs/pull/{issue.number}/head", pull.head_sha)
+    return Answer(201, render(call.state, home, issue))
+
+
+def _between(call: Call, head: str, base: str) -> Pull:
+    """What a pull request from head to base is about, if there can be one."""
+    home = call.repository
+    head_sha = home.git.ref(f"refs/heads/{head}")
+    base_sha = home.git.ref(f"refs/heads/{base}")
+    for name, sha in (("head", head_sha), ("base", base_sha)):
+        if sha is None:
+            raise invalid("PullRequest", "invalid", name)
+    for issue in home.pulls():
+        other = refresh(call.state, home, issue)
+        if issue.state == "open" and (other.head, other.base) == (head, base):
+            message = f"A pull request already exists for {home.owner.login}:{head}."
+            raise invalid("PullRequest", "custom", message=message)
+    if head_sha is None or base_sha is None or not home.git.log(head_sha, without=base_sha):
+        message = f"No commits between {base} and {head}"
+        raise invalid("PullRequest", "custom", message=message)
+    return Pull(head, base, head_sha, base_sha, bool(call.body.get("draft")))
+
+
+@route("GET", _PULL, "pull_requests:read")
+def get_pull(call: Call) -> Answer:
+    """One pull request."""
+    return Answer(200, render(call.state, call.repository, find(call)[0]))
+
+
+@route("PATCH", _PULL, "pull_requests:write", readers=True)
+def update_pull(call: Call) -> Answer:
+    """Change title, text, state or base; its author may, and who can write."""
+    (issue, pull), home, body = find(call), call.repository, call.body
+    if not allows(home, call.token, "pull_requests", "write") and issue.author != call.actor:
+        raise Refusal(403, "Must have admin rights to Repository.")
+    if body.get("base") and body["base"] != pull.base:
+        base_sha = home.git.ref(f"refs/heads/{body['base']}")
+        if base_sha is None:
+            raise invalid("PullRequest", "invalid", "base")
+        pull.base, pull.base_sha = body["base"], base_sha
+    if body.get("state") == "open" and issue.state == "closed":
+        _check_reopening(home, issue, pull)
+    if "title" in body:
+        issue.title = call.need("PullRequest", "title")
+    if "body" in body:
+        issue.body = issues.check_body("PullRequest", body["body"])
+    if body.get("state"):
+        issues.set_state(call, issue, body["state"])
+    issue.updated = call.state.time()
+    return Answer(200, render(call.state, home, issue))
+
+
+def _check_reopening(home: Repository, issue: Issue, pull: Pull) -> None:
+    if pull.merged:
+        message = "state cannot be changed. The pull request cannot be reopened."
+        raise invalid("PullRequest", "invalid", "state", message)
+    if home.git.ref(f"refs/heads/{pull.head}") is None:
+        message = f"state cannot be changed. The {pull.head} branch has been deleted."
+        raise invalid("PullRequest", "invalid", "state", message)
+    for other in home.pulls():
+        same = other.pull is not None and (other.pull.head, other.pull.base) == (
+            pull.head,
+            pull.base,
+        )
+        if same and other is not issue and other.state == "open":
+            message = (
+                "state cannot be changed. There is already an open pull request from "
+                f"{home.owner.login}:{pull.head} to {home.owner.login}:{pull.base}."
+            )
+            raise invalid("PullRequest", "invalid", "state", message)
+
+
+@route("GET", f"{_PULL}/commits", "pull_requests:read")
+def list_commits(call: Call) -> Answer:
+    """Its commits, oldest first."""
+    (_, pull), home = find(call), call.repository
+    found = list(reversed(_merge(home, pull).commits))[:250]
+    return call.page(found, lambda sha: commits.render(call.state, home, home.git.commit(sha)))
+
+
+@route("GET", f"{_PULL}/files", "pull_requests:read")
+def list_files(call: Call) -> Answer:
+    """The files that it changes."""
+    (_, pull), home = find(call), call.repository
+    changes = _merge(home, pull).changes
+    return call.page(
+        changes, lambda each: commits.render_change(call.state, home, pull.head_sha, each)
+    )
+
+
+@route("GET", f"{_PULL}/merge", "pull_requests:read")
+def check_merged(call: Call) -> Answer:
+    """204 if it is merged."""
+    return Answer(204 if find(call)[1].merged else 404)
+
+
+@route("PUT", f"{_PULL}/merge", "contents:write")
+def merge(call: Call) -> Answer:
+    """Merge it, by a merge commit or squashed into one."""
+    (issue, pull), git = find(call), call.repository.git
+    method = call.body.get("merge_method", "merge")
+    if method == "rebase":
+        raise Refusal(405, "Rebase merges are not allowed on this repository.")
+    tree = git.merge(pull.base_sha, pull.head_sha) if issue.state == "open" else None
+    if tree is None or pull.draft:
+        raise Refusal(405, "Pull Request is not mergeable")
+    if call.body.get("sha", pull.head_sha) != pull.head_sha:
+        raise Refusal(409, "Head branch was modified. Review and try the merge again.")
+    title = f"Merge pull request #{issue.number} from {call.repository.owner.login}/{pull.head}"
+    parents = [pull.base_sha, pull.head_sha]
+    if method == "squash":
+        title, parents = f"{issue.title} (#{issue.number})", parents[:1]
+    message = f"{call.body.get('commit_title') or title}\n\n{call.body.get('commit_message') or ''}"
+    who = person(call)
+    sha = git.write_commit(tree, parents, who, who, message.rstrip())
+    git.set_ref(f"refs/heads/{pull.base}", sha)
+    _mark_merged(call, issue, pull, sha)
+    body = {"sha": sha, "merged": True, "message": "Pull Request successfully merged"}
+    return Answer(200, body)
+
+
+def _mark_merged(call: Call, issue: Issue, pull: Pull, sha: str) -> None:
+    at = call.state.time()
+    issue.state, issue.closed, issue.closed_by, issue.updated = "closed", at, call.actor, at
+    pull.merged, pull.merged_by, pull.merge_commit = at, call.actor, sha
+
+
+@route("GET", f"{_HOME}/commits/{{commit_sha}}/pulls", "pull_requests:read")
+def list_of_commit(call: Call) -> Answer:
+    """The pull requests that a commit belongs to."""
+    home, sha = call.repository, commits.resolve(call, call.parameters["commit_sha"])
+    found = [
+        issue
+        for issue in home.pulls()
+        if sha in _merge(home, refresh(call.state, home, issue)).commits
+    ]
+    return call.page(found, lambda issue: render_simple(call.state, home, issue))
+
+
+@route("GET", f"{_PULL}/requested_reviewers", "pull_requests:read")
+def list_reviewers(call: Call) -> Answer:
+    """Who was asked to review."""
+    people = [user(call.state, one) for one in find(call)[1].reviewers]
+    return Answer(200, {"users": people, "teams": []})
+
+
+@route("POST", f"{_PULL}/requested_reviewers", "pull_requests:write")
+def request_reviewers(call: Call) -> Answer:
+    """Ask people to review; only who can see the repository can be asked."""
+    (issue, pull), home = find(call), call.repository
+    for account in _asked(call, issue):
+        if account not in pull.reviewers:
+            pull.reviewers.append(account)
+    return Answer(201, render_simple(call.state, home, issue))
+
+
+def _asked(call: Call, issue: Issue) -> list[Account]:
+    found = []
+    for login in call.body.get("reviewers") or []:
+        account = call.state.accounts.get(login.lower())
+        if account is None or account.login.lower() not in {
+            *call.repository.roles,
+            call.repository.owner.login.lower(),
+        }:
+            message = (
+                "Reviews may only be requested from collaborators. One or more of the users or "
+                f"teams you specified is not a collaborator of the {call.repository.full_name} "
+                "repository."
+            )
+            raise Refusal(422, message)
+        if account == issue.author:
+            raise Refusal(422, "Review cannot be requested from pull request author.")
+        found.append(account)
+    return found

@@ -1,0 +1,198 @@
+"""The same contract again, a changed one, and many at once."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bot.commands.run import in_order
+from bot.errors import InputError
+from bot.forge.port import open_forge
+from bot.git.proposal import BranchTaken
+from bot.repository import open_repository
+from tests.bot.git.worlds import World, commit_file, sh
+from tests.e2e.lines import (
+    Remembering,
+    contract_text,
+    delivered,
+    line_world,
+    run,
+    snapshot,
+    start,
+    stratwright,
+)
+
+KEYS = {
+    *("status", "correlation_id", "branch", "tag", "commit"),
+    *("pull_request", "gates", "artifacts", "note"),
+}
+
+
+def rewrite(world: World, **changes: int) -> None:
+    (world.work / "contracts/dip.yaml").write_text(contract_text(**changes), "utf-8")
+
+
+def close(world: World) -> None:
+    repository = open_repository(world.work)
+    open_forge("local", repository).close(1, "not convinced")
+
+
+def test_the_same_contract_again_is_unchanged_and_makes_no_object(
+    proposed: World, sandbox: Remembering
+) -> None:
+    before = snapshot(proposed)
+    again = run(proposed, sandbox)
+    assert (again.status, again.exit_code, again.pull_request) == ("unchanged", 0, 1)
+    assert snapshot(proposed) == before
+
+
+def test_a_changed_contract_updates_its_own_branch_and_pull_request(
+    proposed: World, sandbox: Remembering
+) -> None:
+    first = delivered(proposed)
+    rewrite(proposed, oversold=31)
+    second = run(proposed, sandbox)
+    assert (second.status, second.pull_request) == ("proposed", 1)
+    after = delivered(proposed)
+    assert after["there:refs/heads/ai/generated/dip/strategy"] == second.commit
+    tags = {name for name in after if "/tags/" in name}
+    assert {name: after[name] for name in first if "/tags/" in name}.items() <= first.items()
+    assert len(tags) == 4
+
+
+def test_a_contract_changed_back_gets_its_first_candidate_back(
+    proposed: World, sandbox: Remembering
+) -> None:
+    first = run(proposed, sandbox)
+    rewrite(proposed, oversold=31)
+    run(proposed, sandbox)
+    rewrite(proposed)
+    back = run(proposed, sandbox)
+    assert (back.tag, back.commit, back.pull_request) == (first.tag, first.commit, 1)
+    assert sh(proposed.remote, "rev-parse", back.branch) == first.commit
+    assert run(proposed, sandbox).status == "unchanged"
+
+
+def test_a_human_commit_on_the_branch_is_left_alone_with_a_message(
+    proposed: World, sandbox: Remembering
+) -> None:
+    branch = "ai/generated/dip/strategy"
+    sh(proposed.work, "switch", "-q", branch)
+    human = commit_file(proposed.work, "notes.md", "mine\n")
+    sh(proposed.work, "switch", "-q", "main")
+    before = snapshot(proposed)["refs"]
+    assert "left alone" in run(proposed, sandbox).note
+    assert snapshot(proposed)["refs"] == before
+    rewrite(proposed, oversold=31)
+    with pytest.raises(BranchTaken, match="left alone") as stop:
+        run(proposed, sandbox)
+    assert stop.value.exit_code == 5
+    assert sh(proposed.work, "rev-parse", branch) == human
+    assert snapshot(proposed)["refs"] == before
+
+
+def test_a_pull_request_closed_unmerged_stays_closed(proposed: World, sandbox: Remembering) -> None:
+    close(proposed)
+    before = snapshot(proposed)
+    again = run(proposed, sandbox)
+    assert (again.status, again.exit_code) == ("unchanged", 0)
+    assert "closed unmerged" in again.note
+    assert snapshot(proposed) == before
+
+
+def test_regenerate_reopens_and_appends_a_number(proposed: World, sandbox: Remembering) -> None:
+    first = run(proposed, sandbox)
+    close(proposed)
+    second = run(proposed, sandbox, regenerate=True)
+    assert (second.status, second.pull_request) == ("proposed", 1)
+    assert second.tag == f"{first.tag}.2"
+    assert sh(proposed.remote, "rev-parse", f"{first.tag}^{{commit}}") == first.commit
+    again = run(proposed, sandbox)
+    assert (again.status, again.tag) == ("unchanged", second.tag)
+
+
+@pytest.mark.parametrize("how", ["merge", "squash"])
+def test_a_merged_contract_is_nothing_to_do(
+    proposed: World, sandbox: Remembering, how: str
+) -> None:
+    branch = "ai/generated/dip/strategy"
+    if how == "merge":
+        sh(proposed.work, "merge", "-q", "--no-ff", "-m", "take it", branch)
+    else:
+        sh(proposed.work, "merge", "-q", "--squash", branch)
+        sh(proposed.work, "commit", "-q", "-m", "take it")
+    sh(proposed.work, "push", "-q", "origin", "main")
+    before = snapshot(proposed)
+    again = run(proposed, sandbox)
+    assert (again.status, again.exit_code) == ("unchanged", 0)
+    assert "has it already" in again.note
+    assert snapshot(proposed) == before
+
+
+def test_the_same_contract_five_times_at_once_is_one(world: World, memory: Path) -> None:
+    children = [start(world, memory) for _ in range(5)]
+    answers = [child.end() for child in children]
+    assert all(answers)
+    states = sorted(answer["status"] for answer in answers if answer)
+    assert states == ["proposed", *["unchanged"] * 4]
+    assert len({answer["commit"] for answer in answers if answer}) == 1
+    assert {answer["pull_request"] for answer in answers if answer} == {1}
+    assert len(delivered(world)) == 5
+    assert world.left_behind() == []
+
+
+def test_ten_contracts_at_once_are_ten_of_each(tmp_path: Path, memory: Path) -> None:
+    world = line_world(tmp_path)
+    names = [f"flow-{number}" for number in range(10)]
+    for name in names:
+        (world.work / f"contracts/{name}.yaml").write_text(contract_text(name), "utf-8")
+    children = [start(world, memory, f"contracts/{name}.yaml") for name in names]
+    answers = [child.end() for child in children]
+    assert [answer and answer["status"] for answer in answers] == ["proposed"] * 10
+    assert {answer["pull_request"] for answer in answers if answer} == set(range(1, 11))
+    for side in (world.work, world.remote):
+        assert len(sh(side, "branch", "--list", "ai/*").split("\n")) == 10
+        assert len(sh(side, "tag", "--list", "ai/*").split("\n")) == 10
+    assert world.left_behind() == []
+    sh(world.work, "fsck", "--strict")
+    sh(world.remote, "fsck", "--strict")
+
+
+def test_contracts_run_after_those_they_wait_for(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.yaml", tmp_path / "b.yaml"
+    first.write_text(contract_text(task="late", more="after: [early]"), "utf-8")
+    second.write_text(contract_text(task="early"), "utf-8")
+    assert in_order([first, second]) == [second, first]
+    assert in_order([first]) == [first]
+
+
+def test_contracts_that_wait_for_each_other_are_refused(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.yaml", tmp_path / "b.yaml"
+    first.write_text(contract_text(task="one", more="after: [two]"), "utf-8")
+    second.write_text(contract_text(task="two", more="after: [one]"), "utf-8")
+    with pytest.raises(InputError, match="wait for each other"):
+        in_order([first, second])
+
+
+def test_two_contracts_of_one_name_are_refused(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.yaml").write_text(contract_text(), "utf-8")
+    with pytest.raises(InputError, match="are both dip/strategy"):
+        in_order([tmp_path / "a.yaml", tmp_path / "b.yaml"])
+
+
+def test_several_contracts_in_one_call_give_a_line_each_and_the_worst_code(world: World) -> None:
+    """The command itself, with the sandbox as it is."""
+    (world.work / "contracts/broken.yaml").write_text("version: 7\n", "utf-8")
+    names = ["contracts/broken.yaml", "contracts/gone.yaml", "contracts/dip.yaml"]
+    done = stratwright(world.work, "run", "--json", *names)
+    broken, gone, good = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 2
+    assert broken["problems"]
+    assert "no file" in gone["error"]
+    assert set(good) == KEYS
+    assert good["status"] == "proposed"
+    assert "dip/strategy: pytest done" in done.stderr
+    again = stratwright(world.work, "run", "--json", "--quiet", "contracts/dip.yaml")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert json.loads(again.stdout)["status"] == "unchanged"
