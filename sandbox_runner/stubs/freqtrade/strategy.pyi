@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 import pandas as pd
+
 from .persistence import Order, Trade
 
 class _DataProvider:
