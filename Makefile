@@ -12,10 +12,10 @@ NPM_READY := build/npm/.ready
 WORKERS ?= auto
 PYTEST_ARGS ?=
 
-.PHONY: help setup demo test check bench clean
+.PHONY: help setup demo test check bench bench-engine worlds clean
 
 help:  ## say what there is
-	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY)  ## make .venv and install what is needed (the others do it by themselves)
 
@@ -51,6 +51,12 @@ check: $(READY)  ## ruff, mypy --strict, import-linter, then all tests: is my ch
 
 bench: $(READY)  ## measure what the README claims
 	@$(BIN)/python -m benchmarks.generate_100
+
+bench-engine: $(READY)  ## race the engine against its peers, side by side
+	@$(BIN)/python -m benchmarks.engine
+
+worlds: $(READY)  ## 20,000 random worlds: event path = compiled path
+	@$(BIN)/python -m benchmarks.worlds 20000
 
 clean:  ## remove what make made
 	rm -rf $(VENV) build dist

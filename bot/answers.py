@@ -73,8 +73,8 @@ def read_answers(
     raise_for(outcome)
     content = outcome.outputs.get(DECISIONS_FILE)
     if content is None:
-        reason = outcome.refused.get(DECISIONS_FILE, "the strategy's process wrote no decisions")
-        raise NoAnswer(reason)
+        why = outcome.refused.get(DECISIONS_FILE, "they were not asked for")
+        raise NoAnswer(f"no decisions came out of the strategy's process: {why}")
     try:
         document = json.loads(content, parse_constant=_no_constant)
     except (ValueError, RecursionError):

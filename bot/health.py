@@ -12,7 +12,9 @@ from bot.errors import StratwrightError
 from bot.gates.examination import DYNAMIC, STATIC
 from bot.places import cache_folder
 from bot.repository import open_repository
-from sandbox_runner.port import SandboxUnavailable, open_sandbox
+from sandbox_runner.docker_engine import DockerSandbox, engine_may_answer
+from sandbox_runner.port import Sandbox, SandboxUnavailable, open_sandbox
+from sandbox_runner.probe import try_isolation
 
 _GATE_TOOLS = {
     "pytest": "pytest",
@@ -82,6 +84,28 @@ def _sandbox(kind: str) -> Iterator[Finding]:
         yield Finding("sandbox", False, str(error))
     else:
         yield Finding("sandbox", True, f"{found.name}, isolation tried and found")
+        yield from _isolation(found)
+        if kind == "auto":
+            yield from _engine_left_aside(found)
+
+
+def _isolation(sandbox: Sandbox) -> Iterator[Finding]:
+    try:
+        attempts = try_isolation(sandbox)
+    except SandboxUnavailable as error:
+        yield Finding("isolation", False, error.message, error.hint)
+        return
+    for attempt in attempts:
+        yield Finding(f"isolation: {attempt.name}", attempt.held, attempt.detail)
+
+
+def _engine_left_aside(found: Sandbox) -> Iterator[Finding]:
+    """Why not Docker, where an engine seems to be there."""
+    if engine_may_answer() and not isinstance(found, DockerSandbox):
+        try:
+            open_sandbox("docker")
+        except SandboxUnavailable as error:
+            yield Finding("docker", False, error.message, error.hint, needed=False)
 
 
 def _cache() -> Finding:

@@ -21,9 +21,9 @@ from sandbox_runner.port import (
 
 _MEBIBYTE = 1024 * 1024
 _HOUSE = Path(__file__).resolve().parent.parent
-_OPEN_FILES = 256
+OPEN_FILES = 256
 # Address space that is reserved but never touched (thread stacks, malloc arenas, libraries).
-_ADDRESS_HEADROOM_MB = 4096
+ADDRESS_HEADROOM_MB = 4096
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def _plan(launch: Launch) -> dict[str, Any]:
         "channel": launch.channel,
         "limits": _limits(job, launch.memory_counted),
         "command": [launch.layout.python if first == PYTHON else first, *rest],
-        "environment": _environment(job, launch.layout),
+        "environment": environment_of(job, launch.layout.python),
     }
 
 
@@ -160,19 +160,19 @@ def _limits(job: Job, memory_counted: bool) -> dict[str, int]:
     limits = {
         "RLIMIT_NPROC": job.processes + 1,  # the tool's process 1 counts as well
         "RLIMIT_FSIZE": job.file_limit_mb * _MEBIBYTE,
-        "RLIMIT_NOFILE": _OPEN_FILES,
+        "RLIMIT_NOFILE": OPEN_FILES,
         "RLIMIT_CORE": 0,
         "RLIMIT_MSGQUEUE": 0,
         # Per process and in whole seconds, so only a second fence behind the clock outside.
         "RLIMIT_CPU": math.ceil(job.timeout_s) * 2 + 1,
-        "RLIMIT_AS": memory + _ADDRESS_HEADROOM_MB * _MEBIBYTE,
+        "RLIMIT_AS": memory + ADDRESS_HEADROOM_MB * _MEBIBYTE,
     }
     if not memory_counted:
         limits["RLIMIT_DATA"] = memory
     return limits
 
 
-def _environment(job: Job, layout: Layout) -> dict[str, str]:
+def environment_of(job: Job, python: str) -> dict[str, str]:
     """All that the job finds in its environment.
 
     `python -I` would ignore PYTHONHASHSEED, and no -X option sets the seed. What -I is for is had
@@ -182,7 +182,7 @@ def _environment(job: Job, layout: Layout) -> dict[str, str]:
     standard library on the path and holds nothing but our three packages.
     """
     return {
-        "PATH": str(Path(layout.python).parent),
+        "PATH": str(Path(python).parent),
         "HOME": "/tmp",  # noqa: S108
         "TMPDIR": "/tmp",  # noqa: S108
         "LANG": "C.UTF-8",

@@ -5,6 +5,7 @@ anything and exit with any code; an `Outcome` says what arrived, never that it i
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -17,6 +18,7 @@ OUT_FOLDER = "/out"
 PACKAGES_FOLDER = "/packages"
 SHARED_FOLDER = "/shared"
 RUNNER_UID = 10001
+KINDS = ("auto", "docker", "namespace", "bubblewrap", "util-linux")
 
 
 class SandboxUnavailable(Exception):
@@ -85,7 +87,7 @@ class Sandbox(Protocol):
 
     @property
     def name(self) -> str:
-        """What the user reads: `namespace (bubblewrap)`."""
+        """What the user reads: `docker (engine 28.2)`, `namespace (bubblewrap)`."""
 
     def run(self, job: Job) -> Outcome:
         """Run the job to its end or its limits; nothing of it is left running.
@@ -99,19 +101,27 @@ def open_sandbox(kind: str = "auto") -> Sandbox:
     """The sandbox of this machine, proven to isolate by a trial run (once per process).
 
     Args:
-        kind: `auto`, `namespace` (bubblewrap, else util-linux), `bubblewrap` or `util-linux`.
+        kind: `auto` (Docker if an engine answers and has the image, else namespace), `docker`,
+            `namespace` (bubblewrap, else util-linux), `bubblewrap` or `util-linux`.
 
     Raises:
         SandboxUnavailable: it does not isolate here; the message says what failed.
         ValueError: there is no sandbox of that kind.
     """
-    if kind in ("auto", "namespace", "bubblewrap", "util-linux"):
-        from sandbox_runner.namespace import open_namespace
+    if kind not in KINDS:
+        raise ValueError(f"no sandbox is called {kind!r}; known: {', '.join(KINDS)}")
+    if kind in ("auto", "docker"):
+        from sandbox_runner.docker_engine import engine_may_answer, open_docker
 
-        return open_namespace("any" if kind in ("auto", "namespace") else kind)
-    raise ValueError(
-        f"no sandbox is called {kind!r}; known: auto, namespace, bubblewrap, util-linux"
-    )
+        if kind == "docker":
+            return open_docker()
+        if engine_may_answer():
+            # Its reason is not lost: `--sandbox docker` and `doctor --sandbox docker` tell it.
+            with suppress(SandboxUnavailable):
+                return open_docker()
+    from sandbox_runner.namespace import open_namespace
+
+    return open_namespace("any" if kind in ("auto", "namespace") else kind)
 
 
 def _require_inner_path(path: str) -> None:

@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         *("--data",), type=Path, action="append", default=[], help="a file that the tests read"
     )
-    parser.add_argument("--sandbox", default="auto", help="auto, bubblewrap or util-linux")
+    parser.add_argument("--sandbox", default="auto", help="auto, docker, namespace, ...")
     parser.add_argument("--json", action="store_true", help="print the result for programs")
     return parser
 

@@ -11,14 +11,17 @@ from pathlib import Path
 
 from sandbox_runner.port import SHARED_FOLDER
 
-WARM = f"{SHARED_FOLDER}/mypy"
+# An image's own cache knows its paths; a shared one was made outside.
+WARM = ("/usr/local/share/stratwright/mypy", f"{SHARED_FOLDER}/mypy")
 CACHE = "/tmp/mypy"  # noqa: S108 - the sandbox's own
 
 
 def main() -> None:
     """Copy what is there and become mypy."""
-    if Path(WARM).is_dir():
-        shutil.copytree(WARM, CACHE)
+    for warm in WARM:
+        if Path(warm).is_dir():
+            shutil.copytree(warm, CACHE)
+            break
     sys.argv = ["mypy", f"--cache-dir={CACHE}", *sys.argv[1:]]
     runpy.run_module("mypy", run_name="__main__", alter_sys=True)
 

@@ -64,7 +64,8 @@ def judge_tests(
 def _report(outcome: Outcome) -> dict[str, Any]:
     content = outcome.outputs.get(TEST_REPORT)
     if content is None:
-        raise NoAnswer(outcome.refused.get(TEST_REPORT, "the test run wrote no report"))
+        why = outcome.refused.get(TEST_REPORT, "it was not asked for")
+        raise NoAnswer(f"the test run ended with {outcome.exit_code} and left no report: {why}")
     if len(content) > _MOST_REPORT:
         raise NotAReport(f"the report has {len(content)} bytes, at most {_MOST_REPORT} are read")
     report = read_report(content)
@@ -86,7 +87,8 @@ def report_problem(report: dict[str, Any], tests: str, source: bytes) -> tuple[s
         nodeid, outcome = test["nodeid"], test["outcome"]
         if outcome != "passed":
             crash = (test.get("call") or test.get("setup") or {}).get("crash") or {}
-            told = f"{nodeid.rpartition('::')[2]} {outcome}: {crash.get('message', '')}"
+            name = plain_text(nodeid.rpartition("::")[2], 80)
+            told = f"{name} {outcome}: {crash.get('message', '')}"
             line = test["lineno"]
             where = tests if line is None else f"{tests}:{line + 1}"
             return plain_text(told, 280).rstrip(": "), where

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.answers import NoAnswer
+from bot.answers import NoAnswer, plain_text
 from bot.contract.language import Program
 from bot.contract.model import Contract
 from bot.errors import InputError
@@ -40,6 +40,8 @@ DYNAMIC = (
     "correlation",
     "acceptance",
 )
+MOST_BYTES = 1_000_000
+MOST_FILES = 50
 NAMES = (*(gate.name for gate in STATIC), *DYNAMIC)
 
 
@@ -76,17 +78,28 @@ def examine(
     Raises:
         WorldError: the sandbox failed.
     """
+    heavy = [path for path, content in sorted(case.files.items()) if len(content) > MOST_BYTES]
+    if heavy or len(case.files) > MOST_FILES:
+        # A search through megabytes would take the gates minutes, and no strategy needs them.
+        what = f"{plain_text(heavy[0], 80)} is too large" if heavy else "there are too many files"
+        return _unjudged(NAMES, what)
     static = tuple(gate.judge(case) for gate in STATIC)
     on_done("static gates")
     needed = {f"Backtest/codes/{contract.file_stem}.py", f"tests/test_{contract.file_stem}.py"}
     missing = sorted(needed - set(case.files))
     if missing or not all(verdict.passed for verdict in static):
         cause = f"{missing[0]} is missing" if missing else "a static gate refused the code"
-        step = "mend what the first refused gate names"
-        unrun = (Verdict(name, False, "not run", f"not run: {cause}", "", step) for name in DYNAMIC)
-        return Examination((*static, *unrun), {}, None)
+        unrun = _unjudged(DYNAMIC, cause)
+        return Examination((*static, *unrun.verdicts), {}, None)
     trial = run_trial(contract, program, case.files, data, sandbox, mypy_cache, on_done, limits)
     return judge_trial(contract, program, case, data, correlation_id, static, trial)
+
+
+def _unjudged(names: tuple[str, ...], cause: str) -> Examination:
+    """Gates that could not run have failed."""
+    step = "mend what the first refused gate names"
+    verdicts = (Verdict(name, False, "not run", f"not run: {cause}", "", step) for name in names)
+    return Examination(tuple(verdicts), {}, None)
 
 
 def judge_trial(

@@ -1,8 +1,9 @@
 """Who asks and what they may do: tokens, permissions, and the ways in which GitHub says no."""
 
+from bot.testing.accounts import Token
 from bot.testing.call import Call, Route
 from bot.testing.messages import Refusal, Request, not_found
-from bot.testing.state import ROLES, Repository, State, Token
+from bot.testing.state import ROLES, Repository, State
 
 ACTIONS_SLUG = "github-actions"
 # What everybody may read in a public repository. Settings are for those who administer it.

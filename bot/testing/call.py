@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlencode
 
+from bot.testing.accounts import Account, Token
 from bot.testing.limits import Window
 from bot.testing.messages import Answer, Json, Refusal, Request, invalid, not_found
-from bot.testing.state import Account, Repository, State, Token
+from bot.testing.state import Repository, State
 
 T = TypeVar("T")
 # These parts of a path may have slashes in them: branches, tags, files.

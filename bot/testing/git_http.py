@@ -3,6 +3,7 @@
 A push can so be refused, lost or cut off like any request: `POST /owner/name.git/git-receive-pack`.
 """
 
+import atexit
 import base64
 import binascii
 import re
@@ -13,8 +14,9 @@ from pathlib import Path
 
 from bot.git.command import GitCommand
 from bot.testing.access import allows, can_see
+from bot.testing.accounts import Token
 from bot.testing.messages import Answer, Request
-from bot.testing.state import Repository, State, Token
+from bot.testing.state import Repository, State
 
 _PATH = re.compile(r"/([^/]+)/([^/]+?)(?:\.git)?/(info/refs|git-upload-pack|git-receive-pack)")
 _SERVICES = ("git-upload-pack", "git-receive-pack")
@@ -104,11 +106,8 @@ def _run(home: Repository, service: str, request: Request, rules: Mapping[str, s
 def _hooks() -> Path:
     """A folder with the hook, for as long as the process lives."""
     folder = tempfile.TemporaryDirectory(prefix="stratwright-hub-")
-    _KEPT.append(folder)
+    atexit.register(folder.cleanup)
     hook = Path(folder.name) / "pre-receive"
     hook.write_text(_HOOK)
     hook.chmod(0o700)
     return hook.parent
-
-
-_KEPT: list["tempfile.TemporaryDirectory[str]"] = []

@@ -208,6 +208,10 @@ class GitStore:
         """Remove a ref."""
         self._git.ask("update-ref", "-d", name)
 
+    def fetch(self, other: "GitStore", sha: str) -> None:
+        """Take over another repository's objects."""
+        self._git.ask("fetch", "-q", "--no-write-fetch-head", str(other.path), sha)
+
     def contains(self, commit: str, ancestor: str) -> bool:
         """Whether a commit has another one in its history."""
         return self._fact("merge-base", "--is-ancestor", ancestor, commit).code == 0

@@ -3,20 +3,10 @@
 import threading
 from collections.abc import Sequence
 
+from bot.testing.accounts import Account
+from bot.testing.delivery import Environment, WorkflowRun
 from bot.testing.git_store import GitStore
-from bot.testing.state import (
-    ROLES,
-    Account,
-    Comment,
-    Environment,
-    Issue,
-    Label,
-    Repository,
-    Role,
-    Settings,
-    State,
-    WorkflowRun,
-)
+from bot.testing.state import ROLES, Comment, Issue, Label, Repository, Role, Settings, State
 
 
 class HostedRepository:

@@ -4,9 +4,9 @@ import math
 from collections import deque
 from dataclasses import dataclass, field
 
+from bot.testing.accounts import Token
 from bot.testing.faults import SECONDARY
 from bot.testing.messages import Json, Refusal, Request
-from bot.testing.state import Token
 
 _HOUR_S = 3600
 _MINUTE_S = 60

@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Self
 
 from bot.testing.access import ACTIONS_SLUG
+from bot.testing.accounts import Account, App, Installation, Token
 from bot.testing.faults import Faults
 from bot.testing.git_store import GitStore
 from bot.testing.hosted import HostedRepository
@@ -28,7 +29,7 @@ from bot.testing.limits import Limits
 from bot.testing.listener import Listener
 from bot.testing.messages import Exchange
 from bot.testing.service import Service
-from bot.testing.state import Account, App, Installation, Repository, Settings, State, Token
+from bot.testing.state import Repository, Settings, State
 
 _ACTIONS_APP_ID = 15368
 _ACTIONS_BOT_ID = 41898282
@@ -99,8 +100,18 @@ class GitHubServer:
         default_branch: str = "main",
         private: bool = False,
         settings: Settings | None = None,
+        fork_of: str = "",
     ) -> HostedRepository:
-        """Put a bare repository on the server; pushes to its folder and the API agree."""
+        """Put a bare repository on the server; pushes to its folder and the API agree.
+
+        Args:
+            full_name: owner/name; an owner that is not known yet is added.
+            bare: the repository's folder.
+            default_branch: as named in the bare repository.
+            private: whether strangers see it.
+            settings: what its owner has set; GitHub's defaults otherwise.
+            fork_of: the full name of the repository that this is a fork of.
+        """
         owner, _, name = full_name.partition("/")
         with self._lock:
             repository = Repository(
@@ -112,6 +123,7 @@ class GitHubServer:
                 private=private,
                 created=self.state.time(),
                 settings=settings or Settings(),
+                fork_of=fork_of,
             )
             self.state.repositories[full_name.lower()] = repository
             hosted = HostedRepository(self.state, repository, self._lock)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 
 from bot.testing import endpoints, git_http
 from bot.testing.access import admit, identify
+from bot.testing.accounts import Token
 from bot.testing.call import Call, Route, find_route
 from bot.testing.faults import Fault, Faults
 from bot.testing.limits import Limits
 from bot.testing.messages import GIT_ROUTE, Answer, Exchange, Refusal, Request, not_found
-from bot.testing.state import State, Token
+from bot.testing.state import State
 
 endpoints.load()
 

@@ -3,8 +3,9 @@
 import base64
 import re
 
+from bot.testing.accounts import Account, App
 from bot.testing.messages import Json
-from bot.testing.state import Account, App, Repository, State
+from bot.testing.state import Repository, State
 
 _USER_LINKS = {
     "followers_url": "followers",
@@ -123,7 +124,7 @@ def minimal_repository(state: State, repository: Repository) -> Json:
         "owner": user(state, repository.owner),
         "html_url": web(state, repository),
         "description": None,
-        "fork": False,
+        "fork": bool(repository.fork_of),
         "url": address,
         **{
             name: f"{address}{'' if path[:2] == '{/' else '/'}{path}"

@@ -3,63 +3,22 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import count
 from typing import Literal
 
+from bot.testing.accounts import Account, App, Installation, Token
+from bot.testing.delivery import (
+    CheckRun,
+    CheckSuite,
+    Deployment,
+    Environment,
+    Status,
+    WorkflowRun,
+)
 from bot.testing.git_store import GitStore
 from bot.testing.messages import Json, not_found
 
 Role = Literal["admin", "maintain", "write", "triage", "read", "none"]
 ROLES: tuple[Role, ...] = ("none", "read", "triage", "write", "maintain", "admin")
-
-
-@dataclass(frozen=True)
-class Account:
-    """Somebody with a login: a person, a bot or an organisation."""
-
-    login: str
-    id: int
-    kind: str = "User"
-
-
-@dataclass(frozen=True)
-class App:
-    """A GitHub App; github-actions is one."""
-
-    id: int
-    slug: str
-    owner: Account
-    public_key: str = ""
-
-    @property
-    def login(self) -> str:
-        """Under which it writes."""
-        return f"{self.slug}[bot]"
-
-
-@dataclass
-class Installation:
-    """An App that was let into repositories."""
-
-    id: int
-    app: App
-    account: Account
-    repositories: list[str]
-    permissions: dict[str, str]
-    created: str
-
-
-@dataclass
-class Token:
-    """What a request may do. Without permissions of its own it may do what its user may."""
-
-    value: str
-    account: Account
-    permissions: dict[str, str] | None = None
-    repositories: frozenset[str] | None = None
-    app: App | None = None
-    installation: Installation | None = None
-    expires: datetime | None = None
 
 
 @dataclass
@@ -137,125 +96,6 @@ class Issue:
 
 
 @dataclass
-class CheckRun:
-    """A check on a commit, with the fields that its App gave it."""
-
-    id: int
-    suite: int
-    app: App
-    name: str
-    head_sha: str
-    status: str = "queued"
-    conclusion: str | None = None
-    started: str | None = None
-    completed: str | None = None
-    details_url: str | None = None
-    external_id: str = ""
-    output: Json = field(default_factory=dict)
-    annotations: list[Json] = field(default_factory=list)
-
-
-@dataclass
-class CheckSuite:
-    """All checks of one App on one commit."""
-
-    id: int
-    app: App
-    head_sha: str
-    created: str
-
-
-@dataclass
-class Status:
-    """A commit status; the newest of a context counts."""
-
-    id: int
-    sha: str
-    state: str
-    context: str
-    description: str | None
-    target_url: str | None
-    creator: Account
-    created: str
-
-
-@dataclass
-class DeploymentStatus:
-    """How a deployment goes."""
-
-    id: int
-    state: str
-    creator: Account
-    description: str
-    environment: str
-    environment_url: str
-    log_url: str
-    created: str
-    app: App | None = None
-
-
-@dataclass
-class Deployment:
-    """Something sent to an environment."""
-
-    id: int
-    sha: str
-    ref: str
-    task: str
-    environment: str
-    creator: Account
-    payload: Json | str
-    description: str | None
-    created: str
-    transient: bool = False
-    production: bool = False
-    app: App | None = None
-    statuses: list[DeploymentStatus] = field(default_factory=list)
-
-
-@dataclass
-class Environment:
-    """A place to deploy to, and what protects it."""
-
-    id: int
-    name: str
-    created: str
-    updated: str
-    wait_timer: int = 0
-    reviewers: list[Account] = field(default_factory=list)
-    prevent_self_review: bool = False
-    branch_policy: dict[str, bool] | None = None
-
-
-@dataclass
-class Approval:
-    """A reviewer's word on a waiting run."""
-
-    state: str
-    comment: str
-    user: Account
-    environments: list[str]
-
-
-@dataclass
-class WorkflowRun:
-    """A run of Actions; `waiting` names the environments it waits for."""
-
-    id: int
-    number: int
-    workflow: str
-    event: str
-    head_branch: str
-    head_sha: str
-    actor: Account
-    created: str
-    status: str = "in_progress"
-    conclusion: str | None = None
-    waiting: list[str] = field(default_factory=list)
-    approvals: list[Approval] = field(default_factory=list)
-
-
-@dataclass
 class Settings:
     """What a repository's owner clicks together. The defaults are GitHub's."""
 
@@ -280,6 +120,7 @@ class Repository:
     default_branch: str
     private: bool
     created: str
+    fork_of: str = ""
     settings: Settings = field(default_factory=Settings)
     roles: dict[str, Role] = field(default_factory=dict)
     labels: dict[str, Label] = field(default_factory=dict)
@@ -333,11 +174,12 @@ class State:
     apps: dict[int, App] = field(default_factory=dict)
     installations: dict[int, Installation] = field(default_factory=dict)
     tokens: dict[str, Token] = field(default_factory=dict)
-    ids: "count[int]" = field(default_factory=lambda: count(1_000_001))
+    last_id: int = 1_000_000
 
     def next_id(self) -> int:
         """An id that nothing else has."""
-        return next(self.ids)
+        self.last_id += 1
+        return self.last_id
 
     def time(self) -> str:
         """Now, to the second, as GitHub writes it."""

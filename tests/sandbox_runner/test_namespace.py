@@ -71,8 +71,9 @@ def as_nobody(command: list[str], tmp_path: Path) -> subprocess.CompletedProcess
 def test_an_ordinary_user_has_the_same_sandbox(tmp_path: Path) -> None:
     tests = ["isol", "memory", "fork", "disk", "orphans", "reach", "written", "calls", "flood"]
     chosen = " or ".join([*tests, "ordinary_work", "exit_code", "hash", "three_folders"])
+    chosen = f"({chosen}) and not docker"  # who may use an engine is up to the engine
     if os.geteuid() != 0:
-        assert open_sandbox("auto").name.startswith("namespace")
+        assert open_sandbox("namespace").name.startswith("namespace")
         return  # then the conformance suite itself was run by an ordinary user
     tmp_path.chmod(0o777)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
@@ -101,6 +102,7 @@ def test_without_the_tools_it_refuses_and_says_which(
     kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
     namespace._try.cache_clear()
     try:
         with pytest.raises(SandboxUnavailable) as caught:

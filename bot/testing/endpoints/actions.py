@@ -1,19 +1,14 @@
 """Workflow runs, what they wait for, and who let them go on."""
 
+from bot.testing.accounts import Account
 from bot.testing.call import Call, route
-from bot.testing.endpoints import deployments, environments, pulls
+from bot.testing.delivery import Approval, Deployment, Environment, WorkflowRun
+from bot.testing.endpoints import deployments, environments
 from bot.testing.endpoints.checks import head_commit
+from bot.testing.endpoints.pull_views import with_head
 from bot.testing.messages import Answer, Json, Refusal, not_found
 from bot.testing.shapes import api, minimal_repository, node_id, user, web
-from bot.testing.state import (
-    Account,
-    Approval,
-    Deployment,
-    Environment,
-    Repository,
-    State,
-    WorkflowRun,
-)
+from bot.testing.state import Repository, State
 
 _RUNS = "/repos/{owner}/{repo}/actions/runs"
 _RUN = f"{_RUNS}/{{run_id}}"
@@ -46,7 +41,7 @@ def render(state: State, repository: Repository, run: WorkflowRun) -> Json:
         **{f"{path}_url": f"{address}/{path}" for path in paths},
         "check_suite_url": f"{home}/check-suites/{run.id}",
         "workflow_url": f"{home}/actions/workflows/{repository.id}",
-        "pull_requests": pulls.with_head(state, repository, run.head_sha),
+        "pull_requests": with_head(state, repository, run.head_sha),
         "created_at": run.created,
         "updated_at": run.created,
         "run_started_at": run.created,

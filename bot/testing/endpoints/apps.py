@@ -3,11 +3,12 @@
 from datetime import timedelta
 from typing import Any
 
+from bot.testing.accounts import App, Installation, Token
 from bot.testing.call import Call, route
 from bot.testing.messages import Answer, Json, Refusal, not_found
 from bot.testing.shapes import app as render_app
 from bot.testing.shapes import repository_inside, user
-from bot.testing.state import App, Installation, State, Token
+from bot.testing.state import State
 
 _LONGEST_S = 600
 _HOUR = timedelta(hours=1)

@@ -1,11 +1,14 @@
 """Check runs and check suites; only Apps can make them, and each changes its own."""
 
+from bot.testing.accounts import App
 from bot.testing.call import Call, route
-from bot.testing.endpoints import commits, pulls
+from bot.testing.delivery import CheckRun, CheckSuite
+from bot.testing.endpoints import commits
+from bot.testing.endpoints.pull_views import with_head
 from bot.testing.git_store import SHA
 from bot.testing.messages import Answer, Json, Refusal, invalid, not_found
 from bot.testing.shapes import api, app, minimal_repository, node_id, web
-from bot.testing.state import App, CheckRun, CheckSuite, Repository, State
+from bot.testing.state import Repository, State
 
 _HOME = "/repos/{owner}/{repo}"
 _RUN = f"{_HOME}/check-runs/{{check_run_id}}"
@@ -42,7 +45,7 @@ def render(state: State, repository: Repository, run: CheckRun) -> Json:
         },
         "check_suite": {"id": run.suite},
         "app": app(state, run.app),
-        "pull_requests": pulls.with_head(state, repository, run.head_sha),
+        "pull_requests": with_head(state, repository, run.head_sha),
     }
 
 
@@ -70,7 +73,7 @@ def _render_suite(state: State, repository: Repository, suite: CheckSuite) -> Js
         "repository": minimal_repository(state, repository),
         "latest_check_runs_count": len(runs),
         "check_runs_url": f"{address}/check-runs",
-        "pull_requests": pulls.with_head(state, repository, suite.head_sha),
+        "pull_requests": with_head(state, repository, suite.head_sha),
     }
 
 

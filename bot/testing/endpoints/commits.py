@@ -2,12 +2,13 @@
 
 from urllib.parse import quote
 
+from bot.testing.accounts import Account
 from bot.testing.call import Call, route
 from bot.testing.endpoints.git_data import render_commit as render_git_commit
 from bot.testing.git_store import Commit, FileChange
 from bot.testing.messages import Answer, Json, Refusal, not_found
 from bot.testing.shapes import api, node_id, user, web
-from bot.testing.state import Account, Repository, State
+from bot.testing.state import Repository, State
 
 _HOME = "/repos/{owner}/{repo}"
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"

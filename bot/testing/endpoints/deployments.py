@@ -1,9 +1,10 @@
 """Deployments and how they went."""
 
 from bot.testing.call import Call, route
+from bot.testing.delivery import Deployment, DeploymentStatus
 from bot.testing.messages import Answer, Json, Refusal, invalid, not_found
 from bot.testing.shapes import api, maybe_app, node_id, user
-from bot.testing.state import Deployment, DeploymentStatus, Repository, State
+from bot.testing.state import Repository, State
 
 _ALL = "/repos/{owner}/{repo}/deployments"
 _ONE = f"{_ALL}/{{deployment_id}}"

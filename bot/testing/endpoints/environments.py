@@ -2,10 +2,12 @@
 
 from urllib.parse import quote
 
+from bot.testing.accounts import Account
 from bot.testing.call import Call, route
+from bot.testing.delivery import Environment
 from bot.testing.messages import Answer, Json, Refusal, not_found
 from bot.testing.shapes import api, node_id, user, web
-from bot.testing.state import Account, Environment, Repository, State
+from bot.testing.state import Repository, State
 
 _ALL = "/repos/{owner}/{repo}/environments"
 _ONE = f"{_ALL}/{{environment_name}}"

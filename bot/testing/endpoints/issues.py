@@ -1,11 +1,12 @@
 """Issues; a pull request is one too."""
 
 from bot.testing.access import allows
+from bot.testing.accounts import Account
 from bot.testing.call import Call, route
 from bot.testing.endpoints import labels
 from bot.testing.messages import Answer, Json, Refusal, invalid, not_found
 from bot.testing.shapes import api, association, maybe_app, maybe_user, node_id, user, web
-from bot.testing.state import Account, Issue, Repository, State
+from bot.testing.state import Issue, Repository, State
 
 _HOME = "/repos/{owner}/{repo}"
 MAX_BODY = 65536

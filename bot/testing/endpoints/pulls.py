@@ -1,61 +1,24 @@
 """Pull requests: issues that ask to merge one branch into another."""
 
-from dataclasses import dataclass
-
 from bot.testing.access import allows, is_actions
+from bot.testing.accounts import Account
 from bot.testing.call import Call, route
-from bot.testing.endpoints import commits, issues, labels
+from bot.testing.endpoints import commits, issues
 from bot.testing.endpoints.git_data import person
-from bot.testing.git_store import FileChange
-from bot.testing.messages import Answer, Json, Refusal, invalid, not_found
-from bot.testing.shapes import (
-    api,
-    association,
-    maybe_user,
-    node_id,
-    repository_inside,
-    user,
-    web,
+from bot.testing.endpoints.pull_views import (
+    head_repository,
+    merge_of,
+    refresh,
+    render,
+    render_simple,
 )
-from bot.testing.state import Account, Issue, Pull, Repository, State
+from bot.testing.messages import Answer, Refusal, invalid, not_found
+from bot.testing.shapes import user
+from bot.testing.state import Issue, Pull, Repository
 
 _HOME = "/repos/{owner}/{repo}"
 _PULL = f"{_HOME}/pulls/{{pull_number}}"
 _NO_ACTIONS = "GitHub Actions is not permitted to create or approve pull requests."
-
-
-@dataclass(frozen=True)
-class Merge:
-    """What merging would do."""
-
-    mergeable: bool
-    commits: list[str]
-    changes: list[FileChange]
-
-
-def refresh(state: State, repository: Repository, issue: Issue) -> Pull:
-    """Catch up with what was pushed: a moved head, a merged one, a deleted branch."""
-    pull, git = _pull(issue), repository.git
-    if issue.state != "open":
-        return pull
-    tips, at = git.refs("refs/heads/"), state.time()
-    base, head = tips.get(f"refs/heads/{pull.base}"), tips.get(f"refs/heads/{pull.head}")
-    if base and base != pull.base_sha and git.contains(base, pull.head_sha):
-        issue.state, issue.closed, issue.updated = "closed", at, at
-        pull.merged, pull.merged_by, pull.merge_commit = at, repository.owner, base
-    elif head is None:
-        issue.state, issue.closed, issue.updated = "closed", at, at
-    elif head != pull.head_sha:
-        pull.head_sha, issue.updated = head, at
-    if base and issue.state == "open":
-        pull.base_sha = base
-    return pull
-
-
-def _pull(issue: Issue) -> Pull:
-    if issue.pull is None:
-        raise not_found()
-    return issue.pull
 
 
 def find(call: Call) -> tuple[Issue, Pull]:
@@ -64,134 +27,6 @@ def find(call: Call) -> tuple[Issue, Pull]:
     if issue is None or issue.pull is None:
         raise not_found()
     return issue, refresh(call.state, call.repository, issue)
-
-
-def render_simple(state: State, repository: Repository, issue: Issue) -> Json:
-    """A pull request, as lists show it."""
-    pull = _pull(issue)
-    home, page = api(state, repository), f"{web(state, repository)}/pull/{issue.number}"
-    address, thread = f"{home}/pulls/{issue.number}", f"{home}/issues/{issue.number}"
-    links = {
-        "self": address,
-        "html": page,
-        "issue": thread,
-        "comments": f"{thread}/comments",
-        "review_comments": f"{address}/comments",
-        "review_comment": f"{home}/pulls/comments{{/number}}",
-        "commits": f"{address}/commits",
-        "statuses": f"{home}/statuses/{pull.head_sha}",
-    }
-    on = labels.on(state, repository, issue)
-    return {
-        "url": address,
-        "id": issue.id,
-        "node_id": node_id("PR", issue.id),
-        "html_url": page,
-        "diff_url": f"{page}.diff",
-        "patch_url": f"{page}.patch",
-        "issue_url": thread,
-        "commits_url": links["commits"],
-        "review_comments_url": links["review_comments"],
-        "review_comment_url": links["review_comment"],
-        "comments_url": links["comments"],
-        "statuses_url": links["statuses"],
-        "number": issue.number,
-        "state": issue.state,
-        "locked": issue.locked,
-        "title": issue.title,
-        "user": user(state, issue.author),
-        "body": issue.body,
-        "labels": [{**label, "description": label["description"] or ""} for label in on],
-        "milestone": None,
-        "created_at": issue.created,
-        "updated_at": issue.updated,
-        "closed_at": issue.closed,
-        "merged_at": pull.merged,
-        "merge_commit_sha": pull.merge_commit,
-        "assignee": maybe_user(state, issue.assignees[0] if issue.assignees else None),
-        "assignees": [user(state, one) for one in issue.assignees],
-        "requested_reviewers": [user(state, one) for one in pull.reviewers],
-        "requested_teams": [],
-        "head": _end(state, repository, pull.head, pull.head_sha),
-        "base": _end(state, repository, pull.base, pull.base_sha),
-        "_links": {name: {"href": link} for name, link in links.items()},
-        "author_association": association(repository, issue.author),
-        "auto_merge": None,
-        "active_lock_reason": None,
-        "draft": pull.draft,
-    }
-
-
-def render(state: State, repository: Repository, issue: Issue) -> Json:
-    """A pull request's own page: with counts, and whether it can be merged."""
-    simple = render_simple(state, repository, issue)
-    pull = _pull(issue)
-    merge = _merge(repository, pull)
-    on_it = [one for one in repository.comments.values() if one.number == issue.number]
-    is_open = issue.state == "open"
-    return {
-        **simple,
-        "labels": labels.on(state, repository, issue),
-        "merged": pull.merged is not None,
-        "mergeable": merge.mergeable if is_open else None,
-        "rebaseable": merge.mergeable if is_open else None,
-        "mergeable_state": _merge_state(pull, merge, is_open),
-        "merged_by": maybe_user(state, pull.merged_by),
-        "comments": len(on_it),
-        "review_comments": 0,
-        "maintainer_can_modify": False,
-        "commits": len(merge.commits),
-        "additions": sum(change.additions for change in merge.changes),
-        "deletions": sum(change.deletions for change in merge.changes),
-        "changed_files": len(merge.changes),
-    }
-
-
-def render_minimal(state: State, repository: Repository, issue: Issue) -> Json:
-    """A pull request, as it appears inside checks and runs."""
-    pull = _pull(issue)
-    home = {"id": repository.id, "url": api(state, repository), "name": repository.name}
-    return {
-        "id": issue.id,
-        "number": issue.number,
-        "url": f"{api(state, repository)}/pulls/{issue.number}",
-        "head": {"ref": pull.head, "sha": pull.head_sha, "repo": home},
-        "base": {"ref": pull.base, "sha": pull.base_sha, "repo": home},
-    }
-
-
-def with_head(state: State, repository: Repository, sha: str) -> list[Json]:
-    """The open pull requests of a head commit."""
-    found = [one for one in repository.pulls() if refresh(state, repository, one).head_sha == sha]
-    return [render_minimal(state, repository, one) for one in found if one.state == "open"]
-
-
-def _end(state: State, repository: Repository, ref: str, sha: str) -> Json:
-    return {
-        "label": f"{repository.owner.login}:{ref}",
-        "ref": ref,
-        "sha": sha,
-        "user": user(state, repository.owner),
-        "repo": repository_inside(state, repository),
-    }
-
-
-def _merge(repository: Repository, pull: Pull) -> Merge:
-    git = repository.git
-    fork = git.merge_base(pull.base_sha, pull.head_sha)
-    if fork is None:
-        return Merge(False, [], [])
-    ahead = git.log(pull.head_sha, without=pull.base_sha)
-    mergeable = git.merge(pull.base_sha, pull.head_sha) is not None
-    return Merge(mergeable, ahead, git.changes(fork, pull.head_sha))
-
-
-def _merge_state(pull: Pull, merge: Merge, is_open: bool) -> str:
-    if not is_open:
-        return "unknown"
-    if not merge.mergeable:
-        return "dirty"
-    return "draft" if pull.draft else "clean"
 
 
 @route("GET", f"{_HOME}/pulls", "pull_requests:read")
@@ -205,8 +40,9 @@ def list_pulls(call: Call) -> Answer:
     found = []
     for issue in home.pulls():
         pull = refresh(call.state, home, issue)
+        source = head_repository(call.state, home, pull).owner.login
         # GitHub ignores a head without an owner.
-        fits = not colon or (owner.lower() == home.owner.login.lower() and branch == pull.head)
+        fits = not colon or (owner.lower() == source.lower() and branch == pull.head)
         if state in ("all", issue.state) and base in ("", pull.base) and fits:
             found.append(issue)
     by_update = query.get("sort") == "updated"
@@ -217,7 +53,7 @@ def list_pulls(call: Call) -> Answer:
     return call.page(found, lambda issue: render_simple(call.state, home, issue))
 
 
-@route("POST", f"{_HOME}/pulls", "pull_requests:write")
+@route("POST", f"{_HOME}/pulls", "pull_requests:write", readers=True)
 def create_pull(call: Call) -> Answer:
     """A new pull request; one at a time for a head and a base."""
     home = call.repository
@@ -227,11 +63,10 @@ def create_pull(call: Call) -> Answer:
         call.need("PullRequest", "title")
     head_name, base = call.need("PullRequest", "head"), call.need("PullRequest", "base")
     owner, _, head = head_name.rpartition(":")
-    if owner and owner.lower() != home.owner.login.lower():
-        raise invalid("PullRequest", "invalid", "head")
+    source = _source(call, owner)
     if call.body.get("draft") and not home.offers(home.settings.drafts_available):
         raise Refusal(422, "Draft pull requests are not supported in this repository.")
-    pull = _between(call, head, base)
+    pull = _between(call, source, head, base)
     body = issues.check_body("PullRequest", call.body.get("body"))
     at, title = call.state.time(), str(call.body.get("title", ""))
     number, new_id = home.next_number(), call.state.next_id()
@@ -242,23 +77,45 @@ def create_pull(call: Call) -> Answer:
     return Answer(201, render(call.state, home, issue))
 
 
-def _between(call: Call, head: str, base: str) -> Pull:
+def _source(call: Call, owner: str) -> Repository:
+    """The repository of a head: this one, or somebody's fork of it."""
+    home = call.repository
+    if owner.lower() in ("", home.owner.login.lower()):
+        if not allows(home, call.token, "pull_requests", "write"):
+            raise Refusal(403, "Must have push access to repository")
+        return home
+    for other in call.state.repositories.values():
+        forked = other.fork_of.lower() == home.full_name.lower()
+        if forked and other.owner.login.lower() == owner.lower():
+            return other
+    raise invalid("PullRequest", "invalid", "head")
+
+
+def _between(call: Call, source: Repository, head: str, base: str) -> Pull:
     """What a pull request from head to base is about, if there can be one."""
     home = call.repository
-    head_sha = home.git.ref(f"refs/heads/{head}")
+    head_sha = source.git.ref(f"refs/heads/{head}")
+    from_fork = source.full_name.lower() if source is not home else ""
+    if head_sha and from_fork:
+        home.git.fetch(source.git, head_sha)
     base_sha = home.git.ref(f"refs/heads/{base}")
     for name, sha in (("head", head_sha), ("base", base_sha)):
         if sha is None:
             raise invalid("PullRequest", "invalid", name)
     for issue in home.pulls():
         other = refresh(call.state, home, issue)
-        if issue.state == "open" and (other.head, other.base) == (head, base):
-            message = f"A pull request already exists for {home.owner.login}:{head}."
+        if issue.state == "open" and (
+            other.head,
+            other.base,
+            other.head_repository,
+        ) == (head, base, from_fork):
+            message = f"A pull request already exists for {source.owner.login}:{head}."
             raise invalid("PullRequest", "custom", message=message)
     if head_sha is None or base_sha is None or not home.git.log(head_sha, without=base_sha):
         message = f"No commits between {base} and {head}"
         raise invalid("PullRequest", "custom", message=message)
-    return Pull(head, base, head_sha, base_sha, bool(call.body.get("draft")))
+    draft = bool(call.body.get("draft"))
+    return Pull(head, base, head_sha, base_sha, draft, from_fork)
 
 
 @route("GET", _PULL, "pull_requests:read")
@@ -294,7 +151,7 @@ def _check_reopening(home: Repository, issue: Issue, pull: Pull) -> None:
     if pull.merged:
         message = "state cannot be changed. The pull request cannot be reopened."
         raise invalid("PullRequest", "invalid", "state", message)
-    if home.git.ref(f"refs/heads/{pull.head}") is None:
+    if not pull.head_repository and home.git.ref(f"refs/heads/{pull.head}") is None:
         message = f"state cannot be changed. The {pull.head} branch has been deleted."
         raise invalid("PullRequest", "invalid", "state", message)
     for other in home.pulls():
@@ -314,7 +171,7 @@ def _check_reopening(home: Repository, issue: Issue, pull: Pull) -> None:
 def list_commits(call: Call) -> Answer:
     """Its commits, oldest first."""
     (_, pull), home = find(call), call.repository
-    found = list(reversed(_merge(home, pull).commits))[:250]
+    found = list(reversed(merge_of(home, pull).commits))[:250]
     return call.page(found, lambda sha: commits.render(call.state, home, home.git.commit(sha)))
 
 
@@ -322,7 +179,7 @@ def list_commits(call: Call) -> Answer:
 def list_files(call: Call) -> Answer:
     """The files that it changes."""
     (_, pull), home = find(call), call.repository
-    changes = _merge(home, pull).changes
+    changes = merge_of(home, pull).changes
     return call.page(
         changes, lambda each: commits.render_change(call.state, home, pull.head_sha, each)
     )
@@ -372,7 +229,7 @@ def list_of_commit(call: Call) -> Answer:
     found = [
         issue
         for issue in home.pulls()
-        if sha in _merge(home, refresh(call.state, home, issue)).commits
+        if sha in merge_of(home, refresh(call.state, home, issue)).commits
     ]
     return call.page(found, lambda issue: render_simple(call.state, home, issue))
 

@@ -1,10 +1,10 @@
 """A repository's own page, who belongs to it, and its settings for Actions."""
 
 from bot.testing.access import allows
+from bot.testing.accounts import Account
 from bot.testing.call import Call, route
 from bot.testing.messages import Answer, Json, Refusal, not_found
 from bot.testing.shapes import api, full_repository, permissions, user
-from bot.testing.state import Account
 
 _HOME = "/repos/{owner}/{repo}"
 # The older word for each role, which has only four.

@@ -1,11 +1,12 @@
 """Commit statuses: the older and simpler sister of checks, open to every token."""
 
 from bot.testing.call import Call, route
+from bot.testing.delivery import Status
 from bot.testing.endpoints import commits
 from bot.testing.git_store import SHA
 from bot.testing.messages import Answer, Json, Refusal, invalid
 from bot.testing.shapes import api, minimal_repository, node_id, user
-from bot.testing.state import Repository, State, Status
+from bot.testing.state import Repository, State
 
 _HOME = "/repos/{owner}/{repo}"
 _LISTED = f"{_HOME}/commits/{{ref}}/statuses"

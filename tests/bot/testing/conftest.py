@@ -1,5 +1,6 @@
 """A repository with a real clone, and ways to ask the server: PyGithub, or plain HTTP."""
 
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from bot.testing import GitHubServer, HostedRepository
-from bot.testing.state import App, Installation
+from bot.testing.accounts import App, Installation
 
 NAME = "owner/name"
 ALL = dict.fromkeys(
@@ -71,7 +72,7 @@ class Asker:
     session: requests.Session = field(default_factory=requests.Session)
 
     def __call__(
-        self, method: str, path: str, body: Any = None, timeout: float = 10, **headers: str
+        self, method: str, path: str, body: Any = None, timeout: float = 30, **headers: str
     ) -> Answered:
         head = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.token:
@@ -81,19 +82,26 @@ class Asker:
         return Answered(got.status_code, got.json() if got.content else None, got.headers)
 
 
-@pytest.fixture
-def clone(tmp_path: Path) -> Clone:
-    bare, folder = tmp_path / "origin.git", tmp_path / "clone"
-    folder.mkdir()
-    work = Clone(folder)
-    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(bare)], check=True)
+@pytest.fixture(scope="session")
+def seed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bare repository with one commit and its clone, made once and copied for each test."""
+    folder = tmp_path_factory.mktemp("seed")
+    (folder / "clone").mkdir()
+    work = Clone(folder / "clone")
+    work.git("init", "-q", "--bare", "-b", "main", "../origin.git")
     work.git("init", "-q", "-b", "main")
-    work.git("remote", "add", "origin", str(bare))
-    (folder / "README.md").write_text("# Hello\n")
+    work.git("remote", "add", "origin", "../origin.git")
+    (work.folder / "README.md").write_text("# Hello\n")
     work.git("add", "-A")
     work.git("commit", "-qm", "first")
     work.git("push", "-q", "origin", "main")
-    return work
+    return folder
+
+
+@pytest.fixture
+def clone(seed: Path, tmp_path: Path) -> Clone:
+    shutil.copytree(seed, tmp_path, dirs_exist_ok=True)
+    return Clone(tmp_path / "clone")
 
 
 @pytest.fixture
@@ -138,7 +146,7 @@ def gh(hub: GitHubServer, token: str) -> Iterator[github.Github]:
         base_url=hub.url,
         auth=github.Auth.Token(token),
         retry=0,
-        timeout=5,
+        timeout=30,
         seconds_between_requests=0,
         seconds_between_writes=0,
     )

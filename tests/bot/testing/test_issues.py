@@ -91,5 +91,5 @@ def test_what_is_not_there_is_not_found(ask: Any) -> None:
 
 def test_a_body_that_is_no_json_is_refused(hub: GitHubServer, token: str, ask: Any) -> None:
     head = {"Authorization": f"Bearer {token}"}
-    got = ask.session.post(f"{hub.url}{HOME}/issues", data="{", headers=head, timeout=5)
+    got = ask.session.post(f"{hub.url}{HOME}/issues", data="{", headers=head, timeout=30)
     assert (got.status_code, got.json()["message"]) == (400, "Problems parsing JSON")

@@ -1,5 +1,6 @@
 """Pull requests: one for a branch, following what is pushed, reviewed and merged."""
 
+from pathlib import Path
 from typing import Any
 
 import github
@@ -164,3 +165,30 @@ def test_actions_may_not_approve_either(
     answer = ask("POST", f"{HOME}/pulls/1/reviews", {"event": "APPROVE"})
     assert answer.status == 422
     assert answer.body["errors"] == ["GitHub Actions is not permitted to approve pull requests."]
+
+
+def test_a_stranger_proposes_from_a_fork(
+    hub: GitHubServer, repo: HostedRepository, home: Any, clone: Any, ask_as: Any, tmp_path: Path
+) -> None:
+    fork = tmp_path / "fork.git"
+    clone.git("clone", "-q", "--bare", str(tmp_path / "origin.git"), str(fork))
+    hub.create_repository("mallory/name", bare=fork, fork_of="owner/name")
+    clone.git("remote", "add", "fork", str(fork))
+    clone.git("checkout", "-qb", "evil")
+    clone.git("commit", "-q", "--allow-empty", "-m", "one")
+    clone.git("push", "-q", "fork", "evil")
+    mallory = ask_as("mallory")
+    body = {"title": "t", "head": "mallory:evil", "base": "main"}
+    made = mallory("POST", f"{HOME}/pulls", body)
+    assert (made.status, made.body["head"]["repo"]["full_name"]) == (201, "mallory/name")
+    assert made.body["head"]["repo"]["fork"]
+    assert made.body["author_association"] == "NONE"
+    assert mallory("POST", f"{HOME}/pulls", {**body, "head": "main"}).status == 403
+    again = mallory("POST", f"{HOME}/pulls", body)
+    assert "already exists for mallory:evil" in again.body["errors"][0]["message"]
+    clone.git("commit", "-q", "--allow-empty", "-m", "two")
+    clone.git("push", "-q", "fork", "evil")
+    pull = home.get_pull(1)
+    assert (pull.head.sha, pull.commits) == (clone.git("rev-parse", "HEAD"), 2)
+    assert [one.number for one in home.get_pulls(head="mallory:evil")] == [1]
+    assert list(home.get_pulls(head="owner:evil")) == []

@@ -1,0 +1,165 @@
+"""Our own engine at the far end: generated strategies on both paths, and the sweep."""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import talib
+
+from adapters.simbroker_adapter import SimBrokerAdapter
+from adapters.strategy_cli import broker_settings
+from Backtest.candles import COLUMNS, Candles
+from Backtest.compiled import LoopRules
+from Backtest.settings import SimSettings
+from Backtest.simbroker import SimBroker
+from Backtest.sweep import grid
+from Backtest.sweep import sweep as sweep_sets
+from benchmarks.engine.worker import CAPITAL, FEE, OVERBOUGHT, OVERSOLD, STOP, TARGET, serve
+from bot.coder.template import TemplateCoder
+from bot.contract.load import parse_contract
+
+COMMON: dict[str, Any] = {
+    "version": "1.0",
+    "workflow": "bench",
+    "task": "strategy",
+    "kind": "strategy",
+    "market": {"symbols": ["X/Y"], "timeframe": "5m"},
+    "data": {"source": "csv", "path": "candles.csv"},
+    "costs": {"commission": FEE, "slippage": 0.0},
+    "capital": CAPITAL,
+}
+CONTRACTS: dict[str, dict[str, Any]] = {
+    "dip": {
+        "name": "DipWork",
+        "indicators": {
+            "rsi": {"function": "RSI", "timeperiod": 14},
+            "trend": {"function": "SMA", "timeperiod": 200},
+        },
+        "rules": {
+            "enter_long": f"rsi < {OVERSOLD:g} and close > trend",
+            "exit_long": f"rsi > {OVERBOUGHT:g}",
+        },
+        "risk": {"stop_loss": STOP, "take_profit": TARGET, "size": {"equity": 0.9}},
+    },
+    "cross": {
+        "name": "CrossWork",
+        "indicators": {
+            "fast": {"function": "SMA", "timeperiod": 20},
+            "slow": {"function": "SMA", "timeperiod": 100},
+        },
+        "rules": {
+            "enter_long": "crossed_above(fast, slow)",
+            "exit_long": "crossed_below(fast, slow)",
+        },
+        "risk": {"stop_loss": 0.99, "size": {"equity": 0.9}},
+    },
+}
+NAIVE = '''
+class Naive(Strategy):
+    """The same rules, asked for bar by bar with pandas' words."""
+
+    signals = None
+
+    def find_entries(self, df, indicators, idx):
+        rsi, trend = indicators["rsi"].iloc[idx], indicators["trend"].iloc[idx]
+        if rsi < 30.0 and df["close"].iloc[idx] > trend:
+            return self._order(df, indicators, idx)
+        return None
+
+    def find_exits(self, position, df, indicators, idx):
+        if indicators["rsi"].iloc[idx] > 70.0:
+            return {"position_id": position["position_id"], "reason": "exit_long"}
+        return None
+
+
+def run_naive(adapter, df, cfg):
+    return replay(Naive, adapter, df, {**DEFAULT_CFG, **cfg})
+'''
+
+
+def generated(work: str) -> dict[str, Any]:
+    """The module of the strategy that our own template writes for a work."""
+    text = json.dumps({**COMMON, **CONTRACTS[work]}).encode()
+    contract = parse_contract(text, "json", Path("bench.json")).contract
+    files = TemplateCoder().write(contract, "bench.json").files
+    (code,) = [text for path, text in files.items() if path.startswith("Backtest/codes/")]
+    namespace: dict[str, Any] = {"__name__": "generated"}
+    exec(compile(code + NAIVE, "generated.py", "exec"), namespace)  # noqa: S102
+    return namespace
+
+
+def frame_of(c: Mapping[str, Any]) -> pd.DataFrame:
+    """The columns as the frame that a strategy is given."""
+    moments = pd.DatetimeIndex(c["time"]).tz_localize("UTC")
+    return pd.DataFrame({"timestamp": moments, **{name: c[name] for name in COLUMNS}})
+
+
+def maker(work: str, function: str = "run_backtest", *, compiled: bool) -> Any:
+    """A work on one of the paths."""
+
+    def make(c: Any) -> Any:
+        module, frame = generated(work), frame_of(c)
+        if compiled:
+            import Backtest.kernel  # noqa: F401 - loading is the cold start's affair
+
+        def run() -> Any:
+            cfg = dict(module["DEFAULT_CFG"])
+            broker = SimBroker(**broker_settings(cfg), compiled=compiled)
+            module[function](SimBrokerAdapter(broker), frame, cfg)
+            return lambda: [
+                (t.entry_row, t.exit_row, t.entry_price, t.exit_price) for t in broker.get_trades()
+            ]
+
+        return run
+
+    return make
+
+
+def candles_of(c: Any) -> Candles:
+    """The columns as candles."""
+    return Candles(c["time"] // 1_000_000, *(c[name] for name in COLUMNS))
+
+
+def sweep(c: Any) -> Any:
+    """A hundred sets of a threshold and a stop."""
+    candles = candles_of(c)
+    settings = SimSettings(commission=FEE, capital=CAPITAL, timeframe="5m", symbols=("X/Y",))
+    sets = grid(stop=[0.01 + 0.003 * step for step in range(10)], level=range(22, 32))
+
+    def run() -> Any:
+        rsi, trend = talib.RSI(candles.close, 14), talib.SMA(candles.close, 200)
+        up, leave = candles.close > trend, rsi > OVERBOUGHT
+
+        def offer(_: Candles, chosen: Mapping[str, Any]) -> dict[str, Any]:
+            return {
+                "enter_long": (rsi < chosen["level"]) & up,
+                "exit_long": leave,
+                "stop": {"fraction": chosen["stop"]},
+                "target": {"fraction": TARGET},
+                "size": {"equity": 0.9},
+            }
+
+        rules = LoopRules(commission=FEE)
+        reports = sweep_sets(candles, offer, sets, symbol="X/Y", settings=settings, rules=rules)
+        return sum(report["total_trades"] for report in reports)
+
+    return run
+
+
+WORKS = {
+    "dip": maker("dip", compiled=True),
+    "cross": maker("cross", compiled=True),
+    "dip-event": maker("dip", compiled=False),
+    "cross-event": maker("cross", compiled=False),
+    "dip-naive": maker("dip", "run_naive", compiled=False),
+    "sweep": sweep,
+}
+
+if __name__ == "__main__":
+    np.seterr(all="ignore")
+    sys.argv[1] = sys.argv[1].removeprefix("ours-")
+    serve(WORKS)

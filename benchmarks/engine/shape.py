@@ -1,0 +1,179 @@
+"""What lies behind the figures: trades that differ, the loop beside C, growth with the bars."""
+
+import ctypes
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import talib
+
+from Backtest import compiled
+from Backtest.compiled import LoopRules
+from Backtest.settings import SimSettings
+from Backtest.signals import read_signals
+
+RULES = {
+    "backtesting": "it counts stop and target from the signal's close, ours from the fill;"
+    " it takes no entry on the bar of an exit's fill",
+    "backtrader": "it counts stop and target from the signal's close, ours from the fill;"
+    " they wait for the bar after the entry",
+    "raptorbt": "it fills a stop at its level or at the close, ours at the open beyond a gap;"
+    " stop and target in one bar, and levels on the entry bar, are read otherwise",
+    "vectorbt": "its stops count from the bar after the entry and its exits free the slot one bar"
+    " later; ours are active on the entry bar after the fill",
+}
+Rows = list[Any]
+
+
+def explain(peer: str, ours: Rows, theirs: Rows) -> str:
+    """How many entries and whole trades agree, and the rule that makes the others differ."""
+    entered = {trade[0] for trade in ours} & {trade[0] for trade in theirs}
+    exits = {trade[0]: (trade[1], trade[3]) for trade in theirs}
+    whole = sum(
+        trade[0] in exits
+        and exits[trade[0]][0] == trade[1]
+        and abs(exits[trade[0]][1] / trade[3] - 1) < 1e-6
+        for trade in ours
+    )
+    said = f"{len(entered)} of {len(ours)} entries, {whole} whole trades the same"
+    return said if whole == len(ours) == len(theirs) else f"{said}: {RULES[peer]}"
+
+
+def _dip(folder: Path) -> tuple[Any, Any, SimSettings, LoopRules]:
+    from benchmarks.engine.ours import candles_of
+    from benchmarks.engine.worker import FEE, OVERBOUGHT, OVERSOLD, STOP, TARGET, load
+
+    candles = candles_of(load(str(folder)))
+    rsi, trend = talib.RSI(candles.close, 14), talib.SMA(candles.close, 200)
+    offered = {
+        "enter_long": (rsi < OVERSOLD) & (candles.close > trend),
+        "exit_long": rsi > OVERBOUGHT,
+        "stop": {"fraction": STOP},
+        "target": {"fraction": TARGET},
+        "size": {"equity": 0.9},
+    }
+    signals = read_signals(offered, len(candles))
+    return candles, signals, SimSettings(commission=FEE), LoopRules(commission=FEE)
+
+
+def kernel_ratio(folder: Path, rounds: int = 15) -> None:
+    """The compiled loop beside a hand-written one in C, on the same arrays, in turns."""
+    source = Path(__file__).with_name("loop.c")
+    with tempfile.TemporaryDirectory() as name:
+        library = Path(name) / "loop.so"
+        command = ["gcc", "-O3", "-march=native", "-ffp-contract=off", "-shared", "-fPIC"]
+        try:
+            subprocess.run([*command, str(source), "-o", str(library)], check=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"\nthe loop in C was not compiled: {error}")
+            return
+        play = ctypes.CDLL(str(library)).play
+        play.restype = ctypes.c_int64
+        candles, signals, settings, rules = _dip(folder)
+        bars = len(candles)
+        equity = np.empty(bars)
+        whole, exact = np.empty((16_384, 5), np.int64), np.empty((16_384, 5))
+
+        def pointer(array: Any) -> ctypes.c_void_p:
+            return ctypes.c_void_p(array.ctypes.data)
+
+        def in_c() -> int:
+            columns = (candles.open, candles.high, candles.low, candles.close)
+            rest = (signals.enter, signals.exit_long, signals.exit_short)
+            numbers = (0.02, 0.04, 0.9, settings.capital, settings.commission, 0.0)
+            return int(
+                play(
+                    ctypes.c_int64(bars),
+                    *map(pointer, (*columns, *rest)),
+                    *map(ctypes.c_double, numbers),
+                    *map(pointer, (equity, whole, exact)),
+                )
+            )
+
+        ours_s, c_s = np.inf, np.inf
+        tape = compiled.run_signals("X/Y", candles, signals, settings, rules)
+        for _ in range(rounds):
+            start = time.perf_counter()
+            rows = in_c()
+            c_s = min(c_s, time.perf_counter() - start)
+            start = time.perf_counter()
+            tape = compiled.run_signals("X/Y", candles, signals, settings, rules)
+            ours_s = min(ours_s, time.perf_counter() - start)
+    same = tape is not None and rows == len(tape.whole) and bool((tape.equity == equity).all())
+    print(
+        f"\nkernel alone, {bars:,} bars: ours {ours_s * 1e3:.2f} ms, C {c_s * 1e3:.2f} ms, ratio"
+        f" {ours_s / c_s:.2f}; equity {'the same to the last bit' if same else 'DIFFERS'}"
+    )
+
+
+def linearity(largest: int) -> None:
+    """Seconds and bytes a bar beyond the input, from 10,000 bars on, each in a new process."""
+    print("\n     bars   seconds   ns a bar   bytes a bar beyond the input (compiled path)")
+    for power in range(4, largest + 1):
+        command = [sys.executable, "-m", "benchmarks.engine.shape", str(10**power)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        print(done.stdout.rstrip() or f"{10**power}: {done.stderr.strip().splitlines()[-1]}")
+
+
+def _measure(bars: int) -> None:
+    """One line of the table."""
+    import Backtest.kernel  # noqa: F401 - loaded before memory is looked at
+    from adapters.array_path import run_arrays
+    from adapters.decisions import AskedDecisions
+    from adapters.feeds import Feed
+    from adapters.simbroker_adapter import SimBrokerAdapter
+    from adapters.strategy_cli import broker_settings
+    from adapters.strategy_loop import loop_rules
+    from adapters.views import CandleView
+    from Backtest.simbroker import SimBroker
+    from benchmarks.engine.__main__ import write_candles
+    from benchmarks.engine.ours import candles_of, generated
+    from benchmarks.engine.worker import load
+
+    module = generated("dip")
+    cfg = dict(module["DEFAULT_CFG"])
+
+    def play(folder: Path) -> float:
+        candles = candles_of(load(str(folder)))
+        _shrink()
+        adapter = SimBrokerAdapter(SimBroker(**broker_settings(cfg)))
+        start = time.perf_counter()
+        asked = AskedDecisions(module["Strategy"](cfg), CandleView(candles))
+        feed = Feed("X/Y", candles, asked)
+        if not run_arrays(adapter, [feed], loop_rules(adapter, cfg), always=True):
+            raise RuntimeError("the compiled path was not taken")
+        adapter.generate_report()
+        return time.perf_counter() - start
+
+    with tempfile.TemporaryDirectory() as name:
+        for place, count in (("small", 5_000), ("real", bars)):
+            write_candles(Path(name) / place, count)
+            seconds = play(Path(name) / place)
+    peak = _peak_bytes() - _resident_before
+    print(f"{bars:>9} {seconds:9.4f} {seconds / bars * 1e9:10.1f} {peak / bars:10.0f}")
+
+
+_resident_before = 0
+
+
+def _shrink() -> None:
+    """Forget the peak so far; what is resident now, the input included, is the base."""
+    global _resident_before
+    Path("/proc/self/clear_refs").write_text("5", "utf-8")
+    _resident_before = _peak_bytes()
+
+
+def _peak_bytes() -> int:
+    for line in Path("/proc/self/status").read_text("utf-8").splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+if __name__ == "__main__":
+    _measure(int(sys.argv[1]))

@@ -1,0 +1,56 @@
+"""The far end of a benchmark: does one kind of work again and again, each time it is told to.
+
+Runs inside a peer's own environment, so it stands on the standard library and numpy alone. It is
+started with a folder of columns and answers each line on stdin with one line of JSON.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Columns = dict[str, Any]
+STOP, TARGET, FEE, CAPITAL = 0.02, 0.04, 0.001, 10_000.0
+OVERSOLD, OVERBOUGHT = 30.0, 70.0
+
+
+def load(folder: str) -> Columns:
+    """Candles as columns: time (ns), open, high, low, close, volume."""
+    return {path.stem: np.load(path) for path in Path(folder).glob("*.npy")}
+
+
+def crossed_above(a: Any, b: Any) -> Any:
+    """a is above b now and was not one bar ago."""
+    crossed = a > b
+    crossed[1:] &= a[:-1] <= b[:-1]
+    crossed[0] = False
+    return crossed
+
+
+def serve(makers: dict[str, Callable[[Columns], Callable[[], Any]]]) -> None:
+    """Answer requests: which work, then `run` as often as it comes; ends with stdin.
+
+    A maker takes the columns and returns what is timed; that returns the trades, as (entry bar,
+    exit bar, entry price, exit price), or their number.
+    """
+    work, folder = sys.argv[1], sys.argv[2]
+    if work not in makers:
+        answer({"error": f"no driver for {work}"})
+        return
+    run = makers[work](load(folder))
+    for _ in sys.stdin:
+        start = time.perf_counter()
+        found = run()
+        seconds = time.perf_counter() - start
+        trades = found() if callable(found) else found
+        answer({"seconds": seconds, "trades": trades})
+
+
+def answer(told: dict[str, Any]) -> None:
+    """Write a line."""
+    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,59 @@
+"""Where histories are cut, and the other prices that a strategy is asked about."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.market_data import MarketData
+from bot.trial import CUTS, cut_points, other_name, perturb
+from tests.e2e.lines import CANDLES
+
+
+@pytest.fixture(scope="module")
+def data() -> MarketData:
+    frame = pd.read_csv(CANDLES, parse_dates=["timestamp"]).head(300)
+    return MarketData({"BTC/USDT": frame, "ETH/USDT": frame}, "sha256:0", {})
+
+
+def test_there_are_at_least_forty_cuts() -> None:
+    assert CUTS >= 40
+    assert len(cut_points(3000, CUTS, b"x")) == CUTS
+
+
+@settings(derandomize=True, max_examples=100, deadline=None)
+@given(st.integers(1, 2000), st.integers(1, 60), st.binary(max_size=20))
+def test_cuts_are_inside_the_data_and_the_same_for_the_same_source(
+    bars: int, count: int, source: bytes
+) -> None:
+    cuts = cut_points(bars, count, source)
+    assert cuts == sorted(set(cuts)) == cut_points(bars, count, source)
+    assert len(cuts) == min(bars, count)
+    assert 1 <= cuts[0] <= cuts[-1] <= bars
+
+
+def test_another_source_is_cut_elsewhere() -> None:
+    assert cut_points(3000, CUTS, b"one") != cut_points(3000, CUTS, b"two")
+
+
+def test_other_prices_are_sound_candles_at_the_same_times(data: MarketData) -> None:
+    other = perturb(data, b"source")
+    assert set(other) == {other_name("BTC/USDT"), other_name("ETH/USDT")}
+    for frame in other.values():
+        known = data.frames["BTC/USDT"]
+        assert (frame["timestamp"] == known["timestamp"]).all()
+        prices = frame[["open", "high", "low", "close"]]
+        assert np.isfinite(prices.to_numpy()).all()
+        assert (prices.min(axis=1) == frame["low"]).all()
+        assert (prices.max(axis=1) == frame["high"]).all()
+        assert (frame["volume"] > 0).all()
+        moves = frame["close"].pct_change().iloc[1:]
+        assert not np.allclose(moves, known["close"].pct_change().iloc[1:])
+
+
+def test_other_prices_follow_from_the_source_alone(data: MarketData) -> None:
+    name = other_name("BTC/USDT")
+    assert perturb(data, b"a")[name].equals(perturb(data, b"a")[name])
+    assert not perturb(data, b"a")[name].equals(perturb(data, b"b")[name])
+    assert not perturb(data, b"a")[name].equals(perturb(data, b"a")[other_name("ETH/USDT")])
