@@ -20,6 +20,7 @@ from bot.contract.warmup import warmup
 from bot.errors import InputError
 from bot.evidence import Evidence, Origin
 from bot.forge.port import Draft, Forge, PullRequest, PullState
+from bot.freqtrade_place import require_freqtrade
 from bot.gates.examination import Examination, examine
 from bot.gates.port import Case, Verdict
 from bot.git.proposal import Proposal, Proposed, State
@@ -139,6 +140,7 @@ def run_line(path: Path, shop: Workshop) -> Result:
 def take_on(loaded: LoadedContract, shop: Workshop) -> Commission:
     """Resolve a contract: its Program, its candles, its plan and its name."""
     contract = loaded.strategy
+    require_freqtrade(contract)
     program = compile_contract(contract)
     shop.say(f"{contract.workflow}/{contract.task}: reading {contract.data.source} candles")
     data = read_market_data(contract, shop.repository.root)

@@ -27,7 +27,7 @@ from bot.evidence import (
     sha256,
 )
 from bot.gates.behaviour import report_problem
-from bot.gates.examination import NAMES, Examination
+from bot.gates.examination import Examination, gate_names
 from bot.gates.port import Verdict
 from bot.identity import TaskName, correlation_id
 from bot.judge import Judgement, decide, judge
@@ -250,7 +250,8 @@ class _Recomputed:
         passed = all(verdict.passed is True for verdict in verdicts)
         names = tuple(verdict.name for verdict in verdicts)
         detail = f"{len(names)} passed" if passed else "one did not pass"
-        yield Finding("gates", passed and names == NAMES, detail if names == NAMES else "not all")
+        whole = names == gate_names(self.contract)
+        yield Finding("gates", passed and whole, detail if whole else "not all")
         yield self._report()
         yield from self._pages(origin, data, verdicts, judgement)
 

@@ -10,10 +10,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sandbox_runner.port import JOB_FOLDER, OUT_FOLDER, PACKAGES_FOLDER, PYTHON, Job
+from sandbox_runner.port import (
+    JOB_FOLDER,
+    OUT_FOLDER,
+    PACKAGES_FOLDER,
+    PYTHON,
+    SHARED_FOLDER,
+    Job,
+)
 from sandbox_runner.request import DECISIONS_FILE, REQUEST_FILE, Request, Run
 
 TEST_REPORT = "test_report.json"
+FREQTRADE_ANSWER = "freqtrade.json"
+_FREQTRADE_REQUEST = "request.json"
 TOOLS = ("flake8", "mypy", "bandit")
 _MYPY_CONFIG = "mypy.ini"
 # Kept apart from the candidate's paths, which mirror the repository.
@@ -102,6 +111,44 @@ def pytest_job(
         collect=(TEST_REPORT,),
         environment={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         hash_seed=hash_seed,
+        timeout_s=timeout_s,
+        memory_mb=memory_mb,
+    )
+
+
+def freqtrade_job(
+    strategy: str,
+    source: bytes,
+    request: bytes,
+    *,
+    packages: Path | None = None,
+    timeout_s: float = 300.0,
+    memory_mb: int = 1024,
+) -> Job:
+    """Ask Freqtrade for the signals and the trades of a strategy.
+
+    Args:
+        strategy: its repository path, `Backtest/freqtrade/X.py`.
+        source: the bytes that were checked.
+        request: what `freqtrade_harness.py` is asked.
+        packages: site-packages of an environment with Freqtrade, where ours has none.
+        timeout_s: for loading, signals and back-test together.
+        memory_mb: likewise.
+
+    Returns:
+        A job that writes `freqtrade.json`.
+    """
+    environment: dict[str, str] = {}
+    if packages is not None:
+        # Ours come first: nothing of Freqtrade's environment has the name of one of them.
+        environment["PYTHONPATH"] = f"{PACKAGES_FOLDER}:{SHARED_FOLDER}/freqtrade"
+    question, answer = f"{JOB_FOLDER}/{_FREQTRADE_REQUEST}", f"{OUT_FOLDER}/{FREQTRADE_ANSWER}"
+    return Job(
+        command=(PYTHON, "-m", "sandbox_runner.freqtrade_harness", question, answer),
+        files={strategy: source, _FREQTRADE_REQUEST: request},
+        collect=(FREQTRADE_ANSWER,),
+        shared={} if packages is None else {"freqtrade": packages},
+        environment=environment,
         timeout_s=timeout_s,
         memory_mb=memory_mb,
     )
