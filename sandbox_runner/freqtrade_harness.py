@@ -20,6 +20,13 @@ from typing import Any
 import pandas as pd
 
 SIGNALS = ("enter_long", "exit_long", "enter_short", "exit_short")
+_TIER = {
+    "minNotional": 0.0,
+    "maxNotional": 1e15,
+    "maintenanceMarginRate": 0.0,
+    "maxLeverage": 1.0,
+    "maintAmt": 0.0,
+}
 COLUMNS = ("open", "high", "low", "close", "volume")
 
 
@@ -73,6 +80,10 @@ def _signals(request: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
 def _backtest(config: dict[str, Any]) -> list[dict[str, Any]]:
     """The trades of Freqtrade's own back-test."""
     backtesting = import_module("freqtrade.optimize.backtesting").Backtesting(config)
+    if config["trading_mode"] == "futures":
+        # No leverage is used, so any pair may be traded, of any size.
+        tiers = backtesting.exchange._leverage_tiers
+        tiers |= {pair: [_TIER] for pair in config["exchange"]["pair_whitelist"]}
     data, timerange = backtesting.load_bt_data()
     strategy = backtesting.strategylist[0]
     backtesting.backtest_one_strategy(strategy, data, timerange)
@@ -129,8 +140,8 @@ def _config(request: dict[str, Any], folder: Path) -> dict[str, Any]:
         "user_data_dir": folder,
         "export": "none",
         "pairlists": [{"method": "StaticPairList"}],
-        "entry_pricing": {"price_side": "other"},
-        "exit_pricing": {"price_side": "other"},
+        "entry_pricing": {"price_side": "other", "use_order_book": True, "order_book_top": 1},
+        "exit_pricing": {"price_side": "other", "use_order_book": True, "order_book_top": 1},
         "exchange": {
             "name": "binance",
             "pair_whitelist": list(request["pairs"]),
@@ -154,9 +165,10 @@ def _write_candles(request: dict[str, Any], folder: Path) -> None:
         if request["futures"]:
             # Funding is left out of the comparison: its rate is nought.
             hours = pd.date_range(frame["date"].min(), frame["date"].max(), freq="h")
-            nought = pd.DataFrame({"date": hours, **dict.fromkeys(COLUMNS, 0.0)})
-            handler.ohlcv_store(pair, "1h", nought, kinds.FUNDING_RATE)
-            handler.ohlcv_store(pair, "1h", nought.assign(open=1.0), kinds.MARK)
+            rates = pd.DataFrame({"date": hours, "funding_rate": 0.0})
+            marks = pd.DataFrame({"date": hours, **dict.fromkeys(COLUMNS, 1.0)})
+            handler.ohlcv_store(pair, "1h", rates, kinds.FUNDING_RATE)
+            handler.ohlcv_store(pair, "1h", marks, kinds.MARK)
 
 
 def _be_the_exchange(request: dict[str, Any]) -> None:
