@@ -67,29 +67,13 @@ def run_signals(
     from Backtest import kernel
     from Backtest.tape import Tape
 
-    roi = signals.roi
     equity = np.empty(len(candles))
-    arguments = (
-        candles.times,
-        candles.open,
-        candles.high,
-        candles.low,
-        candles.close,
-        signals.enter,
-        signals.exit_long,
-        signals.exit_short,
-        signals.stop_sizes,
-        signals.target_sizes,
-        np.array([start for start, _ in roi], dtype=np.int64),
-        np.array([profit for _, profit in roi], dtype=np.float64),
-        orders_of(signals),
-        charges_of(settings, rules),
-        equity,
-    )
+    arguments = [*arguments_of(candles, signals, settings, rules), equity]
     room = FIRST_ROWS
     while True:
         whole, exact = np.empty((room, 5), np.int64), np.empty((room, 5), np.float64)
-        end = kernel.play(*arguments, whole, exact)
+        filled: list[Any] = [whole, exact]
+        end = kernel.play(*arguments, *filled)
         if end.fault == kernel.NO_ROOM:
             room *= 8
         elif end.fault != kernel.SOUND:
@@ -106,6 +90,29 @@ def run_signals(
         equity=equity,
         end=end,
     )
+
+
+def arguments_of(
+    candles: Candles, signals: Signals, settings: SimSettings, rules: LoopRules
+) -> list[Any]:
+    """What the compiled loop reads."""
+    roi = signals.roi
+    return [
+        candles.times,
+        candles.open,
+        candles.high,
+        candles.low,
+        candles.close,
+        signals.enter,
+        signals.exit_long,
+        signals.exit_short,
+        signals.stop_sizes,
+        signals.target_sizes,
+        np.array([start for start, _ in roi], dtype=np.int64),
+        np.array([profit for _, profit in roi], dtype=np.float64),
+        orders_of(signals),
+        charges_of(settings, rules),
+    ]
 
 
 def orders_of(signals: Signals) -> Any:

@@ -80,7 +80,8 @@ def read_order(
     for key in request:
         if key not in KNOWN_KEYS:
             raise OrderError(f"an order has no key {key!r}", nearest(str(key), REQUEST_KEYS))
-    sign = ACTIONS.get(request.get("action", ""))
+    action = request.get("action", "")
+    sign = ACTIONS.get(action) if isinstance(action, str) else None
     if sign is None:
         raise OrderError(f"action is {request.get('action')!r}", "Allowed: BUY, SELL")
     kind = request.get("type", "MARKET")
@@ -103,8 +104,8 @@ def read_order(
 def read_protection(request: Mapping[str, Any]) -> Protection:
     """Read stop, target, trail and ROI of a request."""
     return Protection(
-        sl=_optional_price(request, "sl"),
-        tp=_optional_price(request, "tp"),
+        sl=_beaten_price(request, "sl", "stop"),
+        tp=_beaten_price(request, "tp", "target"),
         stop=_step(request, "stop", below=1.0),
         target=_step(request, "target", below=math.inf),
         trail=_trail(request.get("trail")),
@@ -131,10 +132,10 @@ def _number(value: Any, name: str) -> float:
         return value
     try:
         number = math.nan if isinstance(value, (bool, str)) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise OrderError(f"{name} is {value!r}", "Give a finite number")
+        raise OrderError(f"{name} is {str(value)[:60]!r}", "Give a finite number")
     return number
 
 
@@ -176,6 +177,14 @@ def _waiting_price(
     if on_tick <= 0.0:
         raise OrderError(f"price {price!r} is below one tick of {tick!r}", "Give a higher price")
     return on_tick
+
+
+def _beaten_price(request: Mapping[str, Any], key: str, anchor: str) -> float | None:
+    """Read a level; below zero it can never be reached, which is no fault if the anchor counts."""
+    value = request.get(key)
+    if value is not None and request.get(anchor) is not None and _number(value, key) <= 0.0:
+        return None
+    return _optional_price(request, key)
 
 
 def _optional_price(request: Mapping[str, Any], key: str) -> float | None:

@@ -64,7 +64,7 @@ def weekday(df: pd.DataFrame) -> Numbers:
     return times(df).day_of_week.to_numpy(dtype=np.float64)
 
 
-def constant(df: pd.DataFrame, value: float) -> Numbers:
+def constant(df: pd.DataFrame, value: Value) -> Numbers:
     """The same number at every bar."""
     return np.full(len(df), value, dtype=np.float64)
 

@@ -14,7 +14,7 @@ Every job waits for it, so it imports as little as it can.
 
 from __future__ import annotations
 
-import _signal
+import _signal  # type: ignore[import-not-found]
 import ctypes
 import marshal
 import os

@@ -26,6 +26,8 @@ def _next(signal: Any) -> Any:
 
 
 def _play(c: Any, enter: Any, leave: Any, **levels: Any) -> Any:
+    if enter.ndim == 2:  # many sets at once: prices as a column beside them
+        c = {name: column[:, None] for name, column in c.items()}
     portfolio = vbt.Portfolio.from_signals(
         c["close"],
         _next(enter),
@@ -36,6 +38,7 @@ def _play(c: Any, enter: Any, leave: Any, **levels: Any) -> Any:
         low=c["low"],
         init_cash=CAPITAL,
         fees=FEE,
+        stop_entry_price="FillPrice",  # as ours; its default counts stops from the close
         freq="5min",
         **levels,
     )

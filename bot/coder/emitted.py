@@ -1,7 +1,8 @@
 """The functions of the rule language to text that a generated file can carry with it.
 
 One source of truth: the text is cut out of `adapters.series` itself, with everything that the
-wanted functions need, so that a file which may not import our packages computes the same.
+wanted functions need, so that a file which may not import our packages computes the same. Only the
+two functions that read the candles' times are written for Freqtrade's frames here.
 """
 
 import ast
@@ -11,8 +12,18 @@ from functools import cache
 
 from adapters import series
 
-# Names that cannot be carried: they reach into TA-Lib's private module.
-_LEFT_OUT = {"ma_type"}
+# They read our own frames, or TA-Lib's private module.
+_LEFT_OUT = {"at", "by_name", "column", "hour", "ma_type", "times", "weekday"}
+_TIMES = '''
+def hour(df: pd.DataFrame) -> Numbers:
+    """The hour of each candle's open, UTC."""
+    return df["date"].dt.hour.to_numpy(dtype=np.float64)
+
+
+def weekday(df: pd.DataFrame) -> Numbers:
+    """The day of each candle's open, UTC, Monday = 0."""
+    return df["date"].dt.day_of_week.to_numpy(dtype=np.float64)
+'''
 
 
 @cache
@@ -37,11 +48,16 @@ class _Part:
 @cache
 def _parts() -> dict[str, _Part]:
     """The functions and aliases of the module, in its own order."""
-    source = inspect.getsource(series)
-    lines = source.splitlines()
     parts: dict[str, _Part] = {}
+    _read(inspect.getsource(series), parts, _LEFT_OUT)
+    _read(_TIMES, parts, set())
+    return parts
+
+
+def _read(source: str, parts: dict[str, _Part], left_out: set[str]) -> None:
+    lines = source.splitlines()
     for node in ast.parse(source).body:
-        if isinstance(node, ast.FunctionDef) and node.name not in _LEFT_OUT:
+        if isinstance(node, ast.FunctionDef) and node.name not in left_out:
             name, is_function = node.name, True
             first = min([node.lineno, *(part.lineno for part in node.decorator_list)])
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -51,7 +67,6 @@ def _parts() -> dict[str, _Part]:
         # flake8 wants no blank before the colon of a slice.
         text = "\n".join(lines[first - 1 : node.end_lineno]).replace(" :", ":")
         parts.setdefault(name, _Part(is_function)).add(text, node)
-    return parts
 
 
 def emitted(wanted: Iterable[str]) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,15 +15,14 @@ from bot.contract.evaluator import evaluate
 from bot.contract.interpreter import Candle, Interpreter, Reading
 from bot.contract.language import Program
 from bot.contract.model import Contract
-from bot.contract.tree import Call, Indicator, Price
-from bot.contract.tree import walk as walk_tree
+from bot.contract.tree import Logic, Node, Not, Truth
 from bot.contract.warmup import warmup
 from bot.decisions import decisions_of
 
 LIVE_BARS = 200
 SEEDS = range(1, 25)
-ENOUGH = 0.02
 SAMPLES = 6
+LONGEST_WALK = 3_000
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,10 @@ class Expected:
         samples: some values of each indicator, by bar.
         holds: the bars at which each rule holds.
         entries: the bars at which an order is wanted, with its action.
-        order: the first order, whole.
+        orders: the first, the middle and the last order of each side, whole, by bar.
         trades: what the broker makes of it, as `adapters.testing.trades_of` lists it.
+        walked: whether the interpreter walked the market; a warm-up of thousands of bars would
+            take it minutes, then the evaluator, its equal, answers.
     """
 
     bars: int
@@ -47,8 +48,9 @@ class Expected:
     samples: Mapping[str, Mapping[int, float | bool]]
     holds: Mapping[str, list[int]]
     entries: Mapping[int, str]
-    order: Mapping[str, Any] | None
+    orders: Mapping[int, Mapping[str, Any]]
     trades: list[Trade]
+    walked: bool = True
 
 
 def expect(contract: Contract, program: Program, cfg: Mapping[str, Any]) -> Expected:
@@ -63,7 +65,8 @@ def expect(contract: Contract, program: Program, cfg: Mapping[str, Any]) -> Expe
     minutes = timeframe_ms(contract.market.timeframe) // 60_000
     seed = _lively_seed(program, bars, minutes)
     frame = market(bars, seed, minutes)
-    readings = walk(program, frame)
+    walked = bars <= LONGEST_WALK
+    readings = walk(program, frame) if walked else computed(program, frame)
     symbol = contract.market.symbols[0]
     decisions = decisions_of(contract, program, frame, _columns(readings), symbol)
     entries = decisions["entries"]
@@ -78,8 +81,9 @@ def expect(contract: Contract, program: Program, cfg: Mapping[str, Any]) -> Expe
             for rule in program.rules
         },
         entries={int(bar): order["action"] for bar, order in entries.items()},
-        order=next(iter(entries.values()), None),
+        orders=_telling_orders(entries),
         trades=_trades(cfg, frame, symbol, decisions),
+        walked=walked,
     )
 
 
@@ -92,24 +96,73 @@ def walk(program: Program, frame: pd.DataFrame) -> list[Reading]:
     ]
 
 
-def _lively_seed(program: Program, bars: int, minutes: int) -> int:
-    """The first market on which every rule holds at times and not always; else the best seen."""
-    moving = [
-        rule
-        for rule, tree in program.rules.items()
-        if any(isinstance(part, Price | Indicator | Call) for part in walk_tree(tree))
+def computed(program: Program, frame: pd.DataFrame) -> list[Reading]:
+    """The evaluator's reading of every candle."""
+    columns = {key: values.tolist() for key, values in evaluate(program, frame).items()}
+    names = [key for key in columns if key not in program.rules]
+    return [
+        Reading(
+            {key: columns[key][bar] for key in names},
+            {rule: columns[rule][bar] for rule in program.rules},
+        )
+        for bar in range(len(frame))
     ]
-    best, seed = -1.0, SEEDS[0]
-    for tried in SEEDS:
-        values = evaluate(program, market(bars, tried, minutes))
-        shares = [float(np.mean(values[rule])) for rule in moving]
-        liveliness = min((min(share, 1 - share) for share in shares), default=1.0)
-        if liveliness >= ENOUGH:
+
+
+def _lively_seed(program: Program, bars: int, minutes: int) -> int:
+    """The first market that tells each rule from every rule with one part less; else the best.
+
+    A test on a market where a clause never matters would pass on a strategy without it.
+    """
+    variants = {
+        f"{rule} {number}": tree
+        for rule, whole in program.rules.items()
+        for number, tree in enumerate(_with_one_part_less(whole))
+    }
+    both = replace(program, rules={**program.rules, **variants})
+    seeds = SEEDS if bars <= LONGEST_WALK else SEEDS[:1]
+    best, seed = -1, seeds[0]
+    for tried in seeds:
+        values = evaluate(both, market(bars, tried, minutes))
+        shown = sum(
+            not np.array_equal(values[name], values[name.partition(" ")[0]]) for name in variants
+        )
+        if shown == len(variants):
             return tried
-        score = liveliness + sum(0 < share < 1 for share in shares)
-        if score > best:
-            best, seed = score, tried
+        if shown > best:
+            best, seed = shown, tried
     return seed
+
+
+def _with_one_part_less(tree: Node) -> list[Node]:
+    """The rule always, the rule never, and the rule without each of its clauses."""
+    return [Truth(0, True), Truth(0, False), *_less(tree)]
+
+
+def _less(tree: Node) -> list[Node]:
+    if isinstance(tree, Not):
+        return [tree.part, *(Not(0, part) for part in _less(tree.part))]
+    if not isinstance(tree, Logic):
+        return []
+    found: list[Node] = []
+    for place, clause in enumerate(tree.operands):
+        rest = (*tree.operands[:place], *tree.operands[place + 1 :])
+        found.append(rest[0] if len(rest) == 1 else Logic(0, tree.operator, rest))
+        found += [
+            Logic(0, tree.operator, (*tree.operands[:place], part, *tree.operands[place + 1 :]))
+            for part in _less(clause)
+        ]
+    return found
+
+
+def _telling_orders(entries: Mapping[str, Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
+    """The first, the middle and the last order of each side."""
+    chosen: dict[int, Mapping[str, Any]] = {}
+    for action in ("BUY", "SELL"):
+        bars = [bar for bar, order in entries.items() if order["action"] == action]
+        for bar in bars[:1] + bars[len(bars) // 2 : len(bars) // 2 + 1] + bars[-1:]:
+            chosen[int(bar)] = entries[bar]
+    return dict(sorted(chosen.items()))
 
 
 def _columns(readings: list[Reading]) -> dict[str, Any]:

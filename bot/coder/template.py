@@ -144,7 +144,7 @@ def tests_text(contract: Contract, program: Program, contract_path: str) -> str:
             digest=contract_digest(contract),
             name=contract.name,
             stem=contract.file_stem,
-            **test_context(expected, symbols, contract.market.symbols[0]),
+            **test_context(expected, settings.defaults, symbols, contract.market.symbols[0]),
         )
     )
 

@@ -8,7 +8,9 @@ from bot.coder.layout import WIDTH
 from bot.coder.strategy import quoted
 
 
-def test_context(expected: Expected, symbol_key: str, symbol: str) -> dict[str, Any]:
+def test_context(
+    expected: Expected, defaults: Mapping[str, object], symbol_key: str, symbol: str
+) -> dict[str, Any]:
     """Everything that the template of the tests fills in."""
     quarter = expected.bars // 4
     cuts = sorted({1, quarter, 2 * quarter, 3 * quarter, expected.bars - 1})
@@ -18,7 +20,11 @@ def test_context(expected: Expected, symbol_key: str, symbol: str) -> dict[str, 
         "minutes": expected.minutes,
         "cuts": literal(cuts),
         "has_indicators": bool(expected.first_values),
-        "has_order": expected.order is not None,
+        "has_order": bool(expected.orders),
+        "oracle": "the interpreter of the rule language, which walks"
+        if expected.walked
+        else "our own evaluation of the contract's rules, which reads",
+        "defaults": _constant("DEFAULT_CFG", "dict[str, Any]", dict(defaults)),
         "cfg": literal({symbol_key: [symbol]}),
         "first_values": _constant(
             "FIRST_VALUES", "dict[str, int | None]", dict(expected.first_values)
@@ -26,7 +32,9 @@ def test_context(expected: Expected, symbol_key: str, symbol: str) -> dict[str, 
         "samples": _constant("SAMPLES", "dict[str, dict[int, float]]", _plain(expected.samples)),
         "holds": _constant("HOLDS", "dict[str, list[int]]", dict(expected.holds)),
         "entries": _constant("ENTRIES", "dict[str, list[int]]", _by_action(expected.entries)),
-        "order": _first_order(expected),
+        "orders": _constant(
+            "ORDERS", "dict[int, dict[str, Any]]", {k: dict(v) for k, v in expected.orders.items()}
+        ),
         "trades": _constant("TRADES", "list[Trade]", list(expected.trades)),
     }
 
@@ -36,13 +44,6 @@ def _by_action(entries: Mapping[int, str]) -> dict[str, list[int]]:
         action: [bar for bar, wanted in entries.items() if wanted == action]
         for action in ("BUY", "SELL")
     }
-
-
-def _first_order(expected: Expected) -> str:
-    if expected.order is None:
-        return ""
-    order = _constant("FIRST_ORDER", "dict[str, Any]", dict(expected.order))
-    return f"FIRST_ENTRY = {min(expected.entries)}\n{order}"
 
 
 def _plain(samples: Mapping[str, Mapping[int, float | bool]]) -> dict[str, dict[int, float | bool]]:

@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
     is_code = args.subject.suffix == ".py"
     judgement = _of_file(args) if is_code else _of_contract(args)
-    files = judgement.broker.save_report(str(args.out))
+    files = _written(judgement, args.out)
     if args.json:
         answer = {"summary": judgement.summary, "files": files}
         sys.stdout.write(json.dumps(answer, allow_nan=False) + "\n")
@@ -89,3 +89,16 @@ def _of_file(args: argparse.Namespace) -> "Judgement":
     if args.data is None:
         raise InputError("a strategy file needs --data FILE")
     return backtest_file(args.subject, str(args.data), opened_sandbox(args.sandbox))
+
+
+def _written(judgement: "Judgement", out: Path) -> dict[str, str]:
+    """Write the files of a backtest."""
+    from bot.errors import WorldError
+
+    try:
+        return judgement.broker.save_report(str(out))
+    except (FileExistsError, NotADirectoryError):
+        raise InputError(f"{out} is not a folder", "Give --out another folder.") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise WorldError(f"cannot write under {out}: {reason}", "Check the disk.") from None

@@ -24,6 +24,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the plan."""
     from bot.contract.load import load_contract
     from bot.contract.model import Contract
+    from bot.places import contract_label
     from bot.plan import make_plan
 
     loaded = load_contract(args.contract)
@@ -33,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
         from bot.contract.warmup import warmup
 
         candles = warmup(compile_contract(loaded.contract))
-    plan = make_plan(loaded.contract, args.contract.as_posix(), candles)
+    plan = make_plan(loaded.contract, contract_label(args.contract), candles)
     text = json.dumps(plan.to_dict(), indent=2, ensure_ascii=False) if args.json else table(plan)
     sys.stdout.write(text + "\n")
     return 0

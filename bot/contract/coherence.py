@@ -1,11 +1,13 @@
 """Checks across the parts of a contract, on the plain document, so that none waits for another."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 
 from pydantic_core import PydanticCustomError
 
 from bot.contract.fields import amount
 from bot.contract.problems import Finding, Where, quoted
+from bot.contract.symbols import moment
 
 NO_ENTRY = "no rule to enter a trade"
 
@@ -30,6 +32,7 @@ def check_coherence(raw: Mapping[str, object]) -> list[Finding]:
     checks = (
         *(_entries, _after, _symbols_in_path, _fills, _trailing, _named, _optimize, _prose),
         *(_pairs, _held_target, _early_trailing),
+        *(_one_size, _activation, _data_keys, _defaults),
     )
     return [finding for check in checks for finding in check(raw)]
 
@@ -203,3 +206,61 @@ def _prose(raw: Mapping[str, object]) -> Iterator[Finding]:
                 "a rule in prose needs a model, and coder is template",
                 allowed="an expression such as rsi < 30 and close > trend",
             )
+
+
+# The parts check these too, but a part with one wrong field checks nothing more.
+
+
+def _one_size(raw: Mapping[str, object]) -> Iterator[Finding]:
+    size = _get(raw, "risk", "size")
+    if not isinstance(size, Mapping):
+        return
+    given = [name for name in ("equity", "units", "risk") if size.get(name) is not None]
+    if len(given) != 1:
+        found = f"{' and '.join(given)} are given" if given else "no size is given"
+        message = f"{found}; exactly one is needed"
+        yield Finding(("risk", "size"), message, allowed="equity, units or risk")
+
+
+def _activation(raw: Mapping[str, object]) -> Iterator[Finding]:
+    trailing = _get(raw, "risk", "trailing_stop")
+    if not isinstance(trailing, Mapping):
+        return
+    if trailing.get("only_after_activation") is True and trailing.get("activate_at") is None:
+        yield Finding(
+            ("risk", "trailing_stop", "only_after_activation"),
+            "only_after_activation needs activate_at",
+            allowed="activate_at: 0.05",
+        )
+
+
+def _data_keys(raw: Mapping[str, object]) -> Iterator[Finding]:
+    source, exchange = _get(raw, "data", "source"), _get(raw, "data", "exchange")
+    if source in ("csv", "feather") and exchange is not None:
+        yield Finding(("data", "exchange"), f"exchange has no use with source {source}")
+    start, end = (_moment(_get(raw, "data", key)) for key in ("start", "end"))
+    if start is not None and end is not None and start >= end:
+        found = quoted(_get(raw, "data", "end"))
+        yield Finding(("data", "end"), "end is not after start", found)
+
+
+def _moment(text: object) -> datetime | None:
+    try:
+        return moment(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+def _defaults(raw: Mapping[str, object]) -> Iterator[Finding]:
+    parameters = raw.get("parameters")
+    for name, body in parameters.items() if isinstance(parameters, Mapping) else ():
+        default, ends = _get(body, "default"), _get(body, "range")
+        if not isinstance(ends, list | tuple) or len(ends) != 2:
+            continue
+        if any(isinstance(v, bool) or not isinstance(v, int | float) for v in (default, *ends)):
+            continue
+        low, high = ends
+        if low < high and not low <= default <= high:
+            where: Where = ("parameters", name, "default")
+            message = "the default is outside its range"
+            yield Finding(where, message, quoted(default), f"{low} to {high}")

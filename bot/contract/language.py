@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from bot.contract import catalog
 from bot.contract.problems import Finding
 from bot.contract.problems import nearest as nearest_name
-from bot.contract.rules import MAX_WINDOW, PRICES, Scope, parse_rule
+from bot.contract.rules import MAX_WINDOW, PRICES, Scope, names_read, parse_rule
 from bot.contract.tree import Indicator, Node, Parameter, Price
 
 MAX_NAME = 48
 RULES = ("enter_long", "exit_long", "enter_short", "exit_short")
 _NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _RESERVED = {*PRICES, "date", "timestamp", "always", "never"}
 
 Path = tuple[str | int, ...]
@@ -148,6 +147,11 @@ class _LanguageReader:
             message, allowed = "the name is too long", f"at most {MAX_NAME} characters"
         elif name in _RESERVED or name.startswith(("ha_", "enter_", "exit_")):
             message, allowed = "the name is reserved by the rule language", "another name"
+        elif name.startswith("contract_"):
+            message, allowed = (
+                "the name is reserved for the contract's own settings",
+                "another name",
+            )
         elif keyword.iskeyword(name):
             message, allowed = "the name is a keyword of Python", "another name"
         elif section == "indicators" and name in self.parameters:
@@ -163,7 +167,7 @@ class _LanguageReader:
         for name, body in self.section("parameters").items():
             self.name_is_free("parameters", name)
             numbers = _numbers(body)
-            integer = bool(numbers) and all(float(number).is_integer() for number in numbers)
+            integer = bool(numbers) and all(type(number) is int for number in numbers)
             self.integers[name] = integer
             self.extremes[name] = tuple(numbers)
             default = numbers[0] if numbers else 1
@@ -221,6 +225,8 @@ class _LanguageReader:
     def read_expression(self, name: str, body: Mapping[object, object]) -> None:
         """An indicator that is an expression."""
         text = body["expression"]
+        if "timeframe" in body:
+            self.refuse_timeframe(("indicators", name, "timeframe"))
         if not isinstance(text, str) or "function" in body:
             return
         tree = self.parse(text, ("indicators", name, "expression"), None)
@@ -230,6 +236,11 @@ class _LanguageReader:
         if tree.type == "boolean":
             self.booleans.add(name)
         self.steps.append(ExpressionStep(name, tree))
+
+    def refuse_timeframe(self, where: Path) -> None:
+        """Tell that an indicator's own timeframe will come, and has not."""
+        message = "an indicator's own timeframe is reserved for a later version"
+        self.findings.append(Finding(where, message, on_key=True))
 
     def parse(self, text: str, where: Path, wanted: str | None) -> Node | None:
         """Parse an expression; its mistakes become findings at its place."""
@@ -295,8 +306,7 @@ class _LanguageReader:
             if not isinstance(key, str) or key in ("function", "input"):
                 continue
             if key == "timeframe":
-                message = "an indicator's own timeframe is reserved for a later version"
-                self.findings.append(Finding((*where, key), message, str(value), on_key=True))
+                self.refuse_timeframe((*where, key))
             elif key not in known:
                 self.findings.append(
                     Finding(
@@ -428,27 +438,18 @@ class _LanguageReader:
         risk = self.section("risk")
         for field in ("stop_loss", "take_profit"):
             level = risk.get(field)
-            if not isinstance(level, Mapping):
-                self.risk_number((field,), level, 1.0 if field == "stop_loss" else math.inf)
-            elif "atr" in level:
-                self.risk_number((field, "atr"), level["atr"], math.inf)
+            if isinstance(level, Mapping) and "atr" in level:
+                self.risk_number((field, "atr"), level["atr"])
                 period = level.get("timeperiod", 14)
-                self.risk_number((field, "timeperiod"), period, math.inf, integer=True)
+                self.risk_number((field, "timeperiod"), period, integer=True)
                 periods[field] = self.as_value(period)
-        trailing = risk.get("trailing_stop")
-        if isinstance(trailing, Mapping):
-            self.risk_number(("trailing_stop", "distance"), trailing.get("distance"), 1.0)
-            self.risk_number(
-                ("trailing_stop", "activate_at"), trailing.get("activate_at"), math.inf
-            )
-        else:
-            self.risk_number(("trailing_stop",), trailing, 1.0)
-        for group in ("roi", "size"):
+            else:
+                self.risk_number((field,), level)
+        self.risk_number(("trailing_stop",), risk.get("trailing_stop"))
+        for group in ("trailing_stop", "roi", "size"):
             table = risk.get(group)
             for key, value in table.items() if isinstance(table, Mapping) else ():
-                low, most = (-math.inf, math.inf) if group == "roi" else (0.0, math.inf)
-                most = {"risk": 0.1, "equity": 1.0}.get(str(key), most) if group == "size" else most
-                self.risk_number((group, key), value, most, low=low, inclusive=True)
+                self.risk_number((group, key), value)
         return periods
 
     def as_value(self, value: object) -> Value:
@@ -457,17 +458,8 @@ class _LanguageReader:
             return Parameter(0, value)
         return int(value) if isinstance(value, int | float) else 14
 
-    def risk_number(
-        self,
-        where: Path,
-        value: object,
-        most: float,
-        *,
-        low: float = 0.0,
-        inclusive: bool = False,
-        integer: bool = False,
-    ) -> None:
-        """Check a risk number that names a parameter: it exists and its values fit the field."""
+    def risk_number(self, where: Path, value: object, *, integer: bool = False) -> None:
+        """Check that a risk number in words is a parameter's name; `coherence` has its bounds."""
         if not isinstance(value, str):
             return
         path: Path = ("risk", *where)
@@ -476,15 +468,9 @@ class _LanguageReader:
             allowed = ", ".join(["a number", *names])
             message = f"`{value[:40]}` is not a parameter"
             self.find(path, message, value[:80], allowed, nearest_name(value, names))
-            return
-        if integer and not self.integers[value]:
-            self.find(path, "a whole number is wanted here", value, "an integer parameter")
-        for number in self.extremes[value]:
-            if not low < number < most and not (inclusive and number == most):
-                allowed = f"more than {low:g}" + (f", at most {most:g}" if most < math.inf else "")
-                message = f"parameter `{value}` takes a value that this field does not"
-                self.find(path, message, number, allowed)
-                return
+        elif integer and not self.scope().parameters[value]:
+            allowed = "a parameter that only takes whole numbers from 1 up"
+            self.find(path, "a whole number is wanted here", value, allowed)
 
 
 def _numbers(body: object) -> list[int | float]:
@@ -501,12 +487,12 @@ def _numbers(body: object) -> list[int | float]:
 
 
 def _names_in(body: object) -> list[str]:
-    """The words of an indicator's input and expression that may be other indicators' names."""
+    """The names that an indicator's input and expression read, functions and outputs left out."""
     if not isinstance(body, Mapping):
         return []
     wanted = body.get("input")
     texts = [body.get("expression"), *(wanted if isinstance(wanted, list | tuple) else [wanted])]
-    return [word for text in texts if isinstance(text, str) for word in _WORD.findall(text)]
+    return [name for text in texts if isinstance(text, str) for name in names_read(text)]
 
 
 def _shown(value: object) -> str:

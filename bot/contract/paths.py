@@ -26,7 +26,8 @@ _THEIRS = ("numpy", "pandas", "talib", "ccxt", "freqtrade", "technical", "pytest
            "pydantic", "yaml", "git", "github", "docker", "redis", "optuna", "ray", "numba",
            "vectorbt", "pandas_ta", "anthropic", "mcp", "dateutil", "pytz", "six", "conftest",
            "setup", "scipy", "requests", "pip", "setuptools", "attr", "attrs", "jinja2",
-           "strategies", "strategy", "tests")  # fmt: skip
+           "strategies", "strategy", "tests", "polars", "pyarrow", "bottleneck", "numexpr",
+           "tzdata", "typing_extensions", "pluggy", "mypy", "flake8", "bandit")  # fmt: skip
 MODULES = sys.stdlib_module_names | frozenset(_OURS) | frozenset(_THEIRS)
 # Names that the generated Freqtrade file imports; a class of that name would hide them.
 _IMPORTED = ("DataFrame", "DecimalParameter", "IStrategy", "IntParameter", "Order", "Series",

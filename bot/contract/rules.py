@@ -117,6 +117,18 @@ def parse_rule(
     return (None, reader.mistakes) if reader.mistakes else (tree, [])
 
 
+def names_read(text: str) -> list[str]:
+    """The names that stand as values in an expression; empty where it does not parse."""
+    reader = _Reader(Scope({}, {}))
+    body = reader.parse(text)
+    if body is None:
+        return []
+    called = {id(node.func) for node in ast.walk(body) if isinstance(node, ast.Call)}
+    return [
+        node.id for node in ast.walk(body) if isinstance(node, ast.Name) and id(node) not in called
+    ]
+
+
 class _Reader:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -126,7 +138,7 @@ class _Reader:
 
     def read(self, text: str, wanted: Type | None) -> Node | None:
         """Parse the text and translate the tree, noting mistakes on the way."""
-        body = self._parse(text)
+        body = self.parse(text)
         if body is None:
             return None
         try:
@@ -136,7 +148,8 @@ class _Reader:
             return None
         return node
 
-    def _parse(self, text: str) -> ast.expr | None:
+    def parse(self, text: str) -> ast.expr | None:
+        """Python's own tree of a text; None with a mistake noted if it has none."""
         flat = "".join(" " if character in "\n\r\t" else character for character in text)
         self.start = len(flat) - len(flat.lstrip())
         flat = flat.strip()

@@ -1,6 +1,8 @@
 """YAML text to a plain tree: one document, no tags, anchors, aliases or merge keys."""
 
+from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -43,10 +45,73 @@ def _explain(error: yaml.MarkedYAMLError) -> str:
     return message
 
 
+def _with_whole_expressions(text: str) -> Iterator[Any]:
+    """Give the events, with expressions whole that commas inside `{ }` have cut.
+
+    YAML ends a plain value at a comma, so `{expression: mean(hl2, 5)}` arrives in pieces: a value
+    with an open bracket, then keys without values. They are put together again.
+    """
+    events = _events(text)
+    waiting: deque[Any] = deque()
+    open_collections: list[_Place] = []
+    while waiting or (event := next(events, None)) is not None:
+        if waiting:
+            event = waiting.popleft()
+        inside = open_collections[-1] if open_collections else None
+        if inside is not None and inside.is_value_of_flow and _opens(event) > 0:
+            event, left_over = _joined(event, events, text)
+            waiting.extend(left_over)
+        if isinstance(event, yaml.CollectionEndEvent):
+            open_collections.pop()
+        elif inside is not None:
+            inside.at_key = not inside.at_key
+        if isinstance(event, yaml.CollectionStartEvent):
+            is_mapping = isinstance(event, yaml.MappingStartEvent)
+            open_collections.append(_Place(is_mapping and bool(event.flow_style)))
+        yield event
+
+
+@dataclass
+class _Place:
+    """Where the reader is in an open collection; only flow mappings matter."""
+
+    flow_mapping: bool
+    at_key: bool = True
+
+    @property
+    def is_value_of_flow(self) -> bool:
+        return self.flow_mapping and not self.at_key
+
+
+def _opens(event: Any) -> int:
+    """How many brackets a plain scalar leaves open."""
+    if not isinstance(event, yaml.ScalarEvent) or event.style is not None:
+        return 0
+    return int(event.value.count("(") - event.value.count(")"))
+
+
+def _joined(first: Any, events: Iterator[Any], text: str) -> tuple[Any, list[Any]]:
+    """The whole expression, or the first piece and what was read in vain."""
+    read: list[Any] = []
+    depth = _opens(first)
+    while depth > 0:
+        for _ in range(2):
+            read.append(next(events))
+            if not isinstance(read[-1], yaml.ScalarEvent) or read[-1].style is not None:
+                return first, read
+        key, value = read[-2:]
+        if value.value or value.start_mark.index != value.end_mark.index:
+            return first, read
+        depth += _opens(key)
+    start, end = first.start_mark, read[-2].end_mark
+    whole = " ".join(text[start.index : end.index].split())
+    return yaml.ScalarEvent(first.anchor, first.tag, first.implicit, whole, start, end), []
+
+
 class _Reader:
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
-        self.events = _events(draft.text)
+        self.events = _with_whole_expressions(draft.text)
 
     def document(self) -> object:
         next(self.events)

@@ -217,15 +217,17 @@ LOOK_AHEAD = {
     },
 }
 
+# Asked at every bar, so that a lucky draw does not hide it.
+ORDER = "return self._order(df, indicators, idx)"
 CHANCE = {
-    "clock": (in_entries("import datetime\nif datetime.datetime.now().year % 2: return None"), ""),
-    "random": (in_entries("import random\nif random.random() < 0.5: return None"), ""),
+    "clock": (in_entries("import time\nif time.time() // 86400 % 800 < 400: return None"), ""),
+    "random": (in_entries(f"import random\nif random.random() < 0.5: {ORDER}"), ""),
     "set-order": (in_entries("if next(iter({'a', 'b', 'c', 'd', 'e'})) in 'abc': return None"), ""),
     "call-count": (
         in_entries("self.calls = getattr(self, 'calls', 0) + 1\nif self.calls > 150: return None"),
         "second time",
     ),
-    "process-number": (in_entries("import os\nif os.urandom(1)[0] % 2: return None"), ""),
+    "kernel-chance": (in_entries(f"import os\nif os.urandom(1)[0] % 2: {ORDER}"), ""),
 }
 
 

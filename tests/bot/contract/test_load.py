@@ -472,3 +472,73 @@ def check_answer(data: bytes, form: Form) -> None:
         found = error.problems
     assert found is None or found
     assert all(problem.line >= 1 and problem.column >= 1 for problem in found or ())
+
+
+def findings_of(text: str) -> list[str]:
+    """The messages about a contract in YAML."""
+    with pytest.raises(ContractError) as caught:
+        parse_contract(text.encode(), "yaml", Path("x.yaml"))
+    return [f"{problem.field}: {problem.message}" for problem in caught.value.problems]
+
+
+WHOLE = """
+version: "1.0"
+workflow: w
+task: t
+kind: strategy
+name: FlowStyle
+market: {symbols: [BTC/USDT], timeframe: 1h}
+data: {source: csv, path: data.csv}
+indicators:
+  awesome: {expression: mean(hl2, 5) - mean(hl2, 34)}
+rules: {enter_long: crossed_above(close, max(awesome, lowest(low, 3))), exit_long: close < open}
+risk: {stop_loss: 0.02}
+"""
+
+
+def test_an_expression_with_commas_needs_no_quotes_inside_braces() -> None:
+    contract = parse_contract(WHOLE.encode(), "yaml", Path("x.yaml")).strategy
+    assert contract.indicators["awesome"].model_dump() == {
+        "expression": "mean(hl2, 5) - mean(hl2, 34)"
+    }
+    assert contract.rules.enter_long == "crossed_above(close, max(awesome, lowest(low, 3)))"
+    assert contract.rules.exit_long == "close < open"
+
+
+def test_a_mistake_in_such_an_expression_keeps_its_column() -> None:
+    text = WHOLE.replace("max(awesome, ", "max(awesme, ")
+    with pytest.raises(ContractError) as caught:
+        parse_contract(text.encode(), "yaml", Path("x.yaml"))
+    (problem,) = caught.value.problems
+    line = text.splitlines()[problem.line - 1]
+    assert line[problem.column - 1 :].startswith("awesme")
+
+
+@pytest.mark.parametrize("text", ["{a: f(x, b: 1}", "{a: f(x, [1]}", "{a: f(x}", "{a: f(x, 'q'}"])
+def test_brackets_that_never_close_are_no_hang_and_no_crash(text: str) -> None:
+    assert findings_of(f"rules: {text}\n")
+
+
+def test_one_wrong_field_does_not_hide_the_others_of_its_part() -> None:
+    span = "start: 2024-02-01, end: 2024-01-01"
+    text = (
+        WHOLE.replace("{stop_loss: 0.02}", "{stop_loss: 0.02, size: {equity: 10, units: 1},"
+                      " trailing_stop: {distance: 3, only_after_activation: true}}")
+        .replace("path: data.csv", "path: ../x.csv, exchange: binance, " + span)
+        .replace("indicators:", "parameters: {a: {default: 5, range: [1, 3], foo: 1}}\nindicators:")
+    )  # fmt: skip
+    told = "\n".join(findings_of(text))
+    for words in (
+        "exactly one is needed", "risk.size.equity", "only_after_activation needs activate_at",
+        "risk.trailing_stop.distance", "data.path", "exchange has no use", "end is not after start",
+        "the default is outside its range", 'unknown key "foo"',
+    ):  # fmt: skip
+        assert words in told, told
+
+
+def test_an_indicators_own_timeframe_is_refused_with_its_reason() -> None:
+    for body in ("{function: SMA, timeframe: 4h}", "{expression: close, timeframe: 4h}"):
+        text = WHOLE.replace("{expression: mean(hl2, 5) - mean(hl2, 34)}", body)
+        (told,) = findings_of(text)
+        assert told.startswith("indicators.awesome.timeframe: ")
+        assert "reserved for a later version" in told

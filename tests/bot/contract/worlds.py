@@ -60,7 +60,9 @@ def random_number(rng: random.Random, depth: int) -> str:
 def random_condition(rng: random.Random, depth: int) -> str:
     """Rule text whose type is a boolean."""
     if depth <= 0:
-        return rng.choice(["always", "never", "calm", "close > open", "rsi < 50"])
+        return rng.choice(
+            ["always", "never", "calm", "close > open", "rsi < 50", "level > 100", "period / 2 < 3"]
+        )
     below = depth - 1
     kind = rng.randrange(8)
     if kind < 3:
