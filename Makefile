@@ -12,7 +12,7 @@ NPM_READY := build/npm/.ready
 WORKERS ?= auto
 PYTEST_ARGS ?=
 
-.PHONY: help setup demo test check bench bench-engine worlds clean
+.PHONY: corpus help setup demo test check bench bench-engine worlds clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ bench-engine: $(READY)  ## race the engine against its peers, side by side
 
 worlds: $(READY)  ## 20,000 random worlds: event path = compiled path
 	@$(BIN)/python -m benchmarks.worlds 20000
+
+corpus: $(READY)  ## hold the corpus of contracts to Freqtrade itself; needs Freqtrade (docs/freqtrade.md)
+	@$(BIN)/python -m tools.corpus
 
 clean:  ## remove what make made
 	rm -rf $(VENV) build dist

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bot import __version__
 from bot.errors import StratwrightError
+from bot.freqtrade_place import VARIABLE, find_freqtrade
 from bot.gates.examination import DYNAMIC, STATIC
 from bot.places import cache_folder
 from bot.repository import open_repository
@@ -45,7 +46,7 @@ class Finding:
 
 def examine_machine(place: Path, sandbox: str = "auto") -> tuple[Finding, ...]:
     """Look at everything that `run` uses, by using it."""
-    return (*_programs(), *_repository(place), *_sandbox(sandbox), _cache(), _gates())
+    return (*_programs(), *_repository(place), *_sandbox(sandbox), _freqtrade(), _cache(), _gates())
 
 
 def _programs() -> Iterator[Finding]:
@@ -57,6 +58,15 @@ def _programs() -> Iterator[Finding]:
             yield Finding(package, True, f"{metadata.version(package)}  (for {gate})")
         except metadata.PackageNotFoundError:
             yield Finding(package, False, f"for {gate}", f"pip install {package}")
+
+
+def _freqtrade() -> Finding:
+    found, packages = find_freqtrade()
+    detail = "for freqtrade-parity" + (f", from {packages}" if packages else "")
+    hint = (
+        f"only targets with freqtrade need it: pip install 'stratwright[freqtrade]', or {VARIABLE}"
+    )
+    return Finding("freqtrade", found, detail, hint, needed=False)
 
 
 def _repository(place: Path) -> Iterator[Finding]:
