@@ -33,10 +33,12 @@ class Answers:
     Attributes:
         bars: the bars that were asked about.
         passes: one tuple of answers for each time the conversation was held.
+        indicators: what stands for the indicators of each pass; only compared, never believed.
     """
 
     bars: tuple[int, ...]
     passes: tuple[tuple["Answer", ...], ...]
+    indicators: tuple[str, ...] = ()
 
     def record(self) -> dict[str, Any]:
         """The first pass as the record that the broker replays."""
@@ -115,7 +117,12 @@ def _read_run(raw: object, run: Run, length: int) -> Answers:
             raise NoAnswer(f"answers for {len(asked)} bars were asked for, others came")
         pairs = zip(one, asked, strict=True)
         read.append(tuple(_read_answer(answer, bar, run.symbol) for answer, bar in pairs))
-    return Answers(asked, tuple(read))
+    digests = raw.get("indicators", [])
+    if not isinstance(digests, list) or not all(
+        isinstance(d, str) and len(d) < 100 for d in digests
+    ):
+        raise NoAnswer("a run's indicators are malformed")
+    return Answers(asked, tuple(read), tuple(digests))
 
 
 def _strategy_error(error: object) -> NoAnswer:

@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from bot import __version__
 from bot.errors import InputError, StratwrightError
+from bot.redaction import inert
 
 # One module each in bot/commands. They import what is heavy inside run(), so --help stays quick.
 COMMANDS = (
@@ -27,6 +28,8 @@ COMMANDS = (
     "pr",
     "status",
     "events",
+    "event",
+    "init",
     "doctor",
 )
 
@@ -94,7 +97,8 @@ def tell(error: StratwrightError, *, as_json: bool) -> int:
         sys.stdout.write(json.dumps(answer) + "\n")
     else:
         hint = f"{error.hint}\n" if error.hint else ""
-        sys.stderr.write(f"{error.message}\n{hint}")
+        # The message may quote a stranger's file; in CI nothing of it may be a command.
+        sys.stderr.write(inert(f"{error.message}\n{hint}"))
     return error.exit_code
 
 

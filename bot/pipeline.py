@@ -17,6 +17,7 @@ from bot.contract.load import LoadedContract, load_contract
 from bot.contract.model import Contract
 from bot.contract.program import compile_contract
 from bot.contract.warmup import warmup
+from bot.earlier import find_earlier_version
 from bot.errors import InputError
 from bot.evidence import Evidence, Origin
 from bot.forge.port import Draft, Forge, PullRequest, PullState
@@ -125,9 +126,7 @@ def run_line(path: Path, shop: Workshop) -> Result:
         while True:
             candidate = write(work, shop, failures)
             examination = prove(work, candidate, shop)
-            sealed = seal(
-                work.contract, work.program, work.origin, candidate, work.data, examination, tag
-            )
+            sealed = seal_with_earlier(work, candidate, examination, tag, shop)
             shop.at("sealed")
             if sealed.evidence.passed:
                 publish(shop, work, EventName.TEST_PASSED, {"gates": len(examination.verdicts)})
@@ -226,6 +225,17 @@ def prove(work: Commission, candidate: Candidate, shop: Workshop) -> Examination
     )
     shop.at("proven")
     return examination
+
+
+def seal_with_earlier(
+    work: Commission, candidate: Candidate, examination: Examination, tag: str, shop: Workshop
+) -> Sealed:
+    """Write the evidence, and compare the trades with those of the base branch's version."""
+    base = shop.repository.base().commit
+    earlier = find_earlier_version(shop.repository, base, work.task, work.data)
+    return seal(
+        work.contract, work.program, work.origin, candidate, work.data, examination, tag, earlier
+    )
 
 
 def planned_paths(work: Commission) -> frozenset[str]:

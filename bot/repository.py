@@ -6,7 +6,7 @@ a ref names, or the whole proposal at the remote, and the next run goes on from 
 here or at the remote, means that its candidate was delivered; tags never move.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
@@ -28,18 +28,27 @@ from bot.identity import TaskName
 LOCK_TIMEOUT_S = 300.0
 
 
-def open_repository(path: Path, *, to_write: bool = True, remote: str = "origin") -> "Repository":
+def open_repository(
+    path: Path,
+    *,
+    to_write: bool = True,
+    remote: str = "origin",
+    environment: Mapping[str, str] | None = None,
+    credentials: Mapping[str, str] | None = None,
+) -> "Repository":
     """Open the repository around a path.
 
     Args:
         path: a folder in its checkout.
         to_write: also check what a proposal needs: a commit to stand on, a person to commit as.
         remote: the remote that proposals are pushed to, if there is one of this name.
+        environment: variables for Git, as who commits.
+        credentials: variables for those commands of Git only that speak with the remote.
 
     Raises:
         InputError: if it cannot be used, with what to do.
     """
-    repository = Repository(find_place(path), remote)
+    repository = Repository(find_place(path), remote, environment, credentials)
     if to_write:
         repository.base()
         repository.person  # noqa: B018 - raises if nobody is set
@@ -49,12 +58,18 @@ def open_repository(path: Path, *, to_write: bool = True, remote: str = "origin"
 class Repository:
     """A Git repository to propose to."""
 
-    def __init__(self, place: Place, remote: str = "origin") -> None:
+    def __init__(
+        self,
+        place: Place,
+        remote: str = "origin",
+        environment: Mapping[str, str] | None = None,
+        credentials: Mapping[str, str] | None = None,
+    ) -> None:
         self.root = place.root
-        self.git = GitCommand(place.root, place.git_dir)
+        self.git = GitCommand(place.root, place.git_dir, environment)
         self.folder = place.common_dir / "stratwright"
         self._common_dir = place.common_dir
-        self._remote = Remote(self.git, remote)
+        self._remote = Remote(self.git.knowing(credentials or {}), remote)
 
     @cached_property
     def has_remote(self) -> bool:

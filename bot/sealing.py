@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from bot.coder.port import Candidate
 from bot.contract.language import Program
 from bot.contract.model import Contract
+from bot.earlier import EarlierVersion
 from bot.evidence import (
     PROVENANCE,
     Evidence,
@@ -17,10 +18,13 @@ from bot.evidence import (
 from bot.gates.examination import Examination
 from bot.identity import TaskName, Trailers
 from bot.market_data import MarketData
+from bot.report.behaviour import compare_trades
 from bot.report.page import report_html
 from bot.report.picture import picture
 from bot.report.proposal import pull_request_body
 from bot.report.story import Story
+
+PICTURE = "equity.svg"
 
 
 @dataclass(frozen=True)
@@ -39,18 +43,24 @@ def seal(
     data: MarketData,
     examination: Examination,
     tag: str,
+    earlier: EarlierVersion | None = None,
 ) -> Sealed:
-    """Write every file of the evidence and the statement over all of them."""
+    """Write every file of the evidence and the statement over all of them.
+
+    The picture's address in the pull request is its path; a forge knows where that is shown.
+    """
     folder = evidence_folder(contract)
     versions = tool_versions()
     files = dict(examination.results)
     files["gates.json"] = gates_file(examination.verdicts)
     body = ""
     if examination.judgement is not None:
-        story = tell_story(contract, program, origin, candidate, data, examination, tag, versions)
-        files["equity.svg"] = picture(story).encode()
+        story = tell_story(
+            contract, program, origin, candidate, data, examination, tag, versions, earlier
+        )
+        files[PICTURE] = picture(story).encode()
         files["report.html"] = report_html(story).encode()
-        body = pull_request_body(story)
+        body = pull_request_body(story, f"{folder}/{PICTURE}")
     files[PROVENANCE] = provenance_file(origin, candidate, data, files, folder, versions)
     return Sealed(Evidence(examination.verdicts, files, folder), body)
 
@@ -85,17 +95,20 @@ def tell_story(
     examination: Examination,
     tag: str,
     versions: Mapping[str, str],
+    earlier: EarlierVersion | None = None,
 ) -> Story:
     """Gather what the report tells."""
     judgement = examination.judgement
     if judgement is None:
         raise ValueError("there is no backtest to tell of")
+    trades = judgement.broker.get_trades()
+    change = compare_trades(earlier.trades, trades, earlier.name) if earlier else None
     return Story(
         contract=contract,
         program=program,
         verdicts=examination.verdicts,
         summary=judgement.summary,
-        trades=judgement.broker.get_trades(),
+        trades=trades,
         equity=judgement.broker.get_equity_curve(),
         correlation_id=origin.correlation_id,
         branch=TaskName(contract.workflow, contract.task).branch,
@@ -108,4 +121,5 @@ def tell_story(
         coder=candidate.coder,
         model=candidate.model,
         versions=versions,
+        behaviour_change=change,
     )

@@ -15,6 +15,7 @@ from bot.contract.digest import contract_digest
 from bot.contract.load import FORMS, parse_contract
 from bot.contract.model import Contract
 from bot.contract.program import compile_contract
+from bot.earlier import EarlierVersion, find_earlier_version
 from bot.errors import InputError, StratwrightError
 from bot.evidence import (
     PREDICATE,
@@ -378,9 +379,17 @@ class _Recomputed:
             Examination(verdicts, {}, judgement),
             self.sealed.tag,
             self.claim.versions,
+            self._earlier(data),
         )
         yield self._same("page equity.svg", "equity.svg", picture(story).encode())
         yield self._same("page report.html", "report.html", report_html(story).encode())
+
+    def _earlier(self, data: MarketData) -> EarlierVersion | None:
+        """The version that the candidate was compared with: its parent commit's."""
+        repository = self.sealed.repository
+        base = repository.commit_of(f"{self.sealed.commit}^")
+        task = TaskName(self.contract.workflow, self.contract.task)
+        return find_earlier_version(repository, base, task, data) if base else None
 
     def _same(self, label: str, name: str, content: bytes) -> Finding:
         holds = self.sealed.read(f"{self.sealed.folder}/{name}") == content

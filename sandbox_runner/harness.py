@@ -4,7 +4,8 @@
 /out/decisions.json:
 
     {"runs": [{"name": "whole", "symbol": "BTC/USDT", "bars": 3000,
-               "passes": [[[order_request or null, exit_long or null, exit_short or null], ...]]},
+               "passes": [[[order_request or null, exit_long or null, exit_short or null], ...]],
+               "indicators": ["digest of all indicator values", ...]},
               {"name": "cut", "error": {"type": "ValueError", "message": "...", "line": 41}}]}
 
 one answer for every bar that was asked about, in the order of `at`; `line` is the last line of
@@ -18,6 +19,7 @@ stranger's letter, and computes the rest from its own prices.
 """
 
 import ctypes
+import hashlib
 import importlib.util
 import json
 import os
@@ -29,6 +31,8 @@ from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 from sandbox_runner.answers import plain
 from sandbox_runner.candles import read_candles
@@ -66,10 +70,11 @@ def _run(job: Path, request: Request, run: Run) -> dict[str, Any]:
         shift_clock(run.clock_shift_s)
         strategy = _load(path).Strategy({**request.cfg, "symbol": run.symbol})
         asked = range(len(frame)) if run.at is None else run.at
-        passes = [_converse(strategy, frame, asked) for _ in range(run.passes)]
+        talks = [_converse(strategy, frame, asked) for _ in range(run.passes)]
     except BaseException as error:  # SystemExit too: leaving early is an answer like any other
         return {"error": _describe(error, path)}
-    return {"bars": len(frame), "passes": passes}
+    passes, digests = [talk[0] for talk in talks], [talk[1] for talk in talks]
+    return {"bars": len(frame), "passes": passes, "indicators": digests}
 
 
 def _load(path: Path) -> ModuleType:
@@ -83,11 +88,13 @@ def _load(path: Path) -> ModuleType:
     return module
 
 
-def _converse(strategy: Any, frame: Any, asked: Sequence[int]) -> list[list[Any]]:
+def _converse(strategy: Any, frame: Any, asked: Sequence[int]) -> tuple[list[list[Any]], str]:
+    """What is answered at every bar, and a digest of the indicators behind it."""
     indicators = strategy.prepare_indicators(frame)
+    digest = _digest(indicators)
     long = {"position_id": "long", "action": "BUY"}
     short = {"position_id": "short", "action": "SELL"}
-    return [
+    answers = [
         [
             plain(strategy.find_entries(frame, indicators, idx)),
             plain(strategy.find_exits(dict(long), frame, indicators, idx)),
@@ -95,6 +102,19 @@ def _converse(strategy: Any, frame: Any, asked: Sequence[int]) -> list[list[Any]
         ]
         for idx in asked
     ]
+    return answers, digest
+
+
+def _digest(indicators: Any) -> str:
+    """Rare signals hide chance; the numbers behind them do not."""
+    digest = hashlib.sha256()
+    for name in sorted(indicators):
+        values = np.ascontiguousarray(indicators[name])
+        digest.update(f"{name}\0{values.dtype}\0{values.shape}\0".encode())
+        digest.update(
+            values.tobytes() if values.dtype != object else repr(values.tolist()).encode()
+        )
+    return digest.hexdigest()
 
 
 def _describe(error: BaseException, path: Path) -> dict[str, Any]:

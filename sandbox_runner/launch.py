@@ -80,6 +80,10 @@ def bubblewrap_command(tool: Tool, launch: Launch) -> list[str]:
     else:
         uid = str(RUNNER_UID)
         command += ["--unshare-user", "--disable-userns", "--uid", uid, "--gid", uid]
+    # First, because Python itself may lie below /tmp and must then be bound on top of it.
+    for folder, size in launch.writable.items():
+        if not folder.startswith("/dev/"):
+            command += ["--perms", "1777", "--size", str(size), "--tmpfs", folder]
     # Folders that bubblewrap makes on the way to a target are closed to all but their owner.
     for folder in _folders_above(target for _, target in launch.binds):
         command += ["--perms", "0755", "--dir", folder]
@@ -94,7 +98,8 @@ def bubblewrap_command(tool: Tool, launch: Launch) -> list[str]:
         command += ["--perms", "0444", "--file", str(descriptor), f"{JOB_FOLDER}/{path}"]
     command += ["--remount-ro", JOB_FOLDER, "--proc", "/proc", "--dev", "/dev"]
     for folder, size in launch.writable.items():
-        command += ["--perms", "1777", "--size", str(size), "--tmpfs", folder]
+        if folder.startswith("/dev/"):
+            command += ["--perms", "1777", "--size", str(size), "--tmpfs", folder]
     command += ["--remount-ro", "/dev", "--remount-ro", "/", "--"]
     plan = _plan(launch) | {
         "mounts": None,

@@ -44,6 +44,8 @@ def build_root(
     _pivot(base, f"{base}/old")
     os.chdir("/")
     _mount("tmpfs", "/new", "tmpfs", _NOSUID | _NODEV, "mode=0755,size=1m")
+    # First, because Python itself may lie below /tmp and must then be bound on top of it.
+    _in_memory({path: size for path, size in folders.items() if not path.startswith("/dev/")})
     for source, target in binds:
         _bind("/old" + source, "/new" + target)
     for path, target in links:
@@ -51,14 +53,19 @@ def build_root(
         os.symlink(target, "/new" + path)
     _fill(files, sealed)
     _devices()
-    for folder, size in folders.items():
-        os.makedirs("/new" + folder, exist_ok=True)
-        _mount("tmpfs", "/new" + folder, "tmpfs", _NOSUID | _NODEV, f"mode=1777,size={size}")
+    _in_memory({path: size for path, size in folders.items() if path.startswith("/dev/")})
     os.makedirs("/new/proc")
     _mount("proc", "/new/proc", "proc", _NOSUID | _NODEV | _NOEXEC)
     _read_only("/new/dev", recursive=False)
     _read_only("/new", recursive=False)
     _enter("/new")
+
+
+def _in_memory(folders: dict[str, int]) -> None:
+    """Mount writable folders of these sizes."""
+    for folder, size in folders.items():
+        os.makedirs("/new" + folder, exist_ok=True)
+        _mount("tmpfs", "/new" + folder, "tmpfs", _NOSUID | _NODEV, f"mode=1777,size={size}")
 
 
 def _fill(files: list[tuple[int, str]], sealed: str) -> None:

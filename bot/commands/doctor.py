@@ -5,6 +5,10 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bot.health import Finding
 
 HELP = "say what is here, what is missing, and which gates will run"
 
@@ -15,6 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--repository", type=Path, default=Path(), metavar="DIR", help="default: the current one"
     )
     parser.add_argument("--sandbox", default="auto", help="which to try; default: auto")
+    parser.add_argument(
+        "--github", action="store_true", help="look at the repository on GitHub too (GITHUB_TOKEN)"
+    )
     parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
@@ -23,6 +30,8 @@ def run(args: argparse.Namespace) -> int:
     from bot.health import examine_machine
 
     findings = examine_machine(args.repository, args.sandbox)
+    if args.github:
+        findings = (*findings, *look_at_github(args.repository))
     well = all(finding.well for finding in findings if finding.needed)
     if args.json:
         answer = {"well": well, "findings": [asdict(finding) for finding in findings]}
@@ -41,3 +50,14 @@ def run(args: argparse.Namespace) -> int:
     )
     sys.stdout.write(f"{end}\n")
     return 0 if well else 4
+
+
+def look_at_github(place: Path) -> "tuple[Finding, ...]":
+    """What GitHub says about the repository."""
+    from bot.forge.github_open import open_github
+    from bot.repository import open_repository
+
+    forge = open_github(open_repository(place, to_write=False))
+    from bot.forge.github_health import examine_github
+
+    return examine_github(forge)

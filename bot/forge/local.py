@@ -8,7 +8,16 @@ from pathlib import Path
 
 from bot.bus.port import timestamp
 from bot.errors import InputError, RefusedError
-from bot.forge.port import Check, Comment, Decision, Draft, PullRequest, PullState, Review
+from bot.forge.port import (
+    Check,
+    Comment,
+    Decision,
+    Draft,
+    PullRequest,
+    PullState,
+    Review,
+    continues,
+)
 from bot.forge.records import append_record, read_record, read_records, write_record
 from bot.git.base import Base
 from bot.git.lock import hold
@@ -39,7 +48,7 @@ class LocalForge:
         with self._lock():
             last = self.find(draft.branch)
             at = timestamp(self._now())
-            if last is None or not _continues(last, draft, reopen):
+            if last is None or not continues(last, draft, reopen):
                 number = max(self._numbers(), default=0) + 1
                 author = self._repository.person
                 pull = PullRequest(number, PullState.OPEN, draft, author, at, at)
@@ -179,15 +188,3 @@ class LocalForge:
 
     def _reviews(self, number: int) -> Path:
         return self._folder / f"reviews/{number}.jsonl"
-
-
-def _continues(last: PullRequest, draft: Draft, reopen: bool) -> bool:
-    """Whether a draft belongs to an earlier pull request.
-
-    An open one is brought up to date. A closed one was a no to its candidate: the same one does
-    not come back by itself, a changed contract may ask anew. A merged one is done.
-    """
-    if last.state is PullState.OPEN:
-        return True
-    same = last.draft.correlation_id == draft.correlation_id
-    return same and not reopen if last.state is PullState.MERGED else same or reopen

@@ -9,7 +9,7 @@ from bot.errors import InputError
 if TYPE_CHECKING:
     from bot.repository import Repository
 
-KINDS = ("local",)
+KINDS = ("local", "github")
 
 
 class PullState(StrEnum):
@@ -153,6 +153,18 @@ class Forge(Protocol):
         ...
 
 
+def continues(last: PullRequest, draft: Draft, reopen: bool) -> bool:
+    """Whether a draft belongs to an earlier pull request.
+
+    An open one is brought up to date. A closed one was a no to its candidate: the same one does
+    not come back by itself, a changed contract may ask anew. A merged one is done.
+    """
+    if last.state is PullState.OPEN:
+        return True
+    same = last.draft.correlation_id == draft.correlation_id
+    return same and not reopen if last.state is PullState.MERGED else same or reopen
+
+
 def open_forge(kind: str, repository: "Repository") -> Forge:
     """Open a forge by its name in settings.
 
@@ -163,4 +175,8 @@ def open_forge(kind: str, repository: "Repository") -> Forge:
         from bot.forge.local import LocalForge
 
         return LocalForge(repository)
+    if kind == "github":
+        from bot.forge.github_open import open_github
+
+        return open_github(repository)
     raise InputError(f"there is no forge {kind!r}", f"Forges are: {', '.join(KINDS)}.")

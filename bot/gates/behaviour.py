@@ -164,6 +164,9 @@ def judge_determinism(trial: Trial, strategy: str) -> Verdict:
             if odd is not None:
                 reason = f"bar {first.bars[odd]}: the answer changes when {how}"
                 return Verdict(name, False, "answers differ", reason, strategy, step)
+        if len({*first.indicators, *other.indicators}) > 1:
+            reason = "the indicators change when they are prepared again; the answers may follow"
+            return Verdict(name, False, "indicators differ", reason, strategy, step)
     bars = sum(len(answers.bars) for answers in whole)
     return Verdict(name, True, f"{bars} bars, 3 times the same")
 

@@ -58,10 +58,22 @@ class Answer:
 class GitCommand:
     """Git in one folder, without hooks, prompts or background work."""
 
-    def __init__(self, folder: Path, git_dir: Path | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        git_dir: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self.folder = folder
+        self._git_dir = git_dir
+        self._given = dict(environment or {})
         # A hook that starts us has GIT_DIR set to its own repository; ours wins.
-        self._environment = {**_ENVIRONMENT, **({"GIT_DIR": str(git_dir)} if git_dir else {})}
+        own = {"GIT_DIR": str(git_dir)} if git_dir else {}
+        self._environment = {**_ENVIRONMENT, **self._given, **own}
+
+    def knowing(self, environment: Mapping[str, str]) -> "GitCommand":
+        """The same Git with more variables, as the credentials for a remote."""
+        return GitCommand(self.folder, self._git_dir, {**self._given, **environment})
 
     def run(
         self,

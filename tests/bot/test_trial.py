@@ -1,11 +1,11 @@
 """Where histories are cut, and the other prices that a strategy is asked about."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from Backtest.candles import columns_of, read_candles
 from bot.market_data import MarketData
 from bot.trial import CUTS, cut_points, other_name, perturb
 from tests.e2e.lines import CANDLES
@@ -13,8 +13,8 @@ from tests.e2e.lines import CANDLES
 
 @pytest.fixture(scope="module")
 def data() -> MarketData:
-    frame = pd.read_csv(CANDLES, parse_dates=["timestamp"]).head(300)
-    return MarketData({"BTC/USDT": frame, "ETH/USDT": frame}, "sha256:0", {})
+    candles = columns_of(read_candles(CANDLES).head(300))
+    return MarketData({"BTC/USDT": candles, "ETH/USDT": candles}, "sha256:0", {})
 
 
 def test_there_are_at_least_forty_cuts() -> None:

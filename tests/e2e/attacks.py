@@ -231,6 +231,10 @@ CHANCE = {
 }
 
 
+# Noise that no answer shows on these candles; the indicators do.
+RARE_CHANCE = {'"rsi": rsi,': '"rsi": rsi + pd.Series.sample(pd.Series(close), 1).iloc[0],'}
+
+
 @dataclass(frozen=True)
 class TestAttack:
     """What a hostile candidate does to the test run."""

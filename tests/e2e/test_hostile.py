@@ -26,6 +26,7 @@ from tests.e2e.attacks import (
     HEAD,
     LOOK_AHEAD,
     NO_ANSWER,
+    RARE_CHANCE,
     RULE,
     TEST_ATTACKS,
     TRIVIAL,
@@ -154,6 +155,12 @@ def test_chance_is_seen_by_its_own_gate(name: str, place: Path) -> None:
     assert not found.passed
     assert "the answer changes when" in found.reason
     assert reason in found.reason
+
+
+def test_chance_behind_rare_signals_is_seen_in_the_indicators(place: Path) -> None:
+    found = verdict(examined(place, RARE_CHANCE, ("whole", "again")), "determinism")
+    assert not found.passed
+    assert "the indicators change" in found.reason
 
 
 @pytest.mark.parametrize("name", TEST_ATTACKS)

@@ -105,7 +105,8 @@ def test_the_hash_seed_is_the_job_s(sandbox: Sandbox, seed: int) -> None:
 def test_two_sandboxes_at_once_do_not_meet(sandbox: Sandbox) -> None:
     answers: dict[int, Any] = {}
     code = (
-        "import time; open('/tmp/me', 'x').close(); time.sleep(0.5); told = len(os.listdir('/tmp'))"
+        "import time; open('/tmp/me', 'x').close(); time.sleep(0.5);"
+        "told = sum(entry.is_file() for entry in os.scandir('/tmp'))"
     )
 
     def ask(number: int) -> None:
@@ -262,6 +263,8 @@ def test_nothing_but_three_folders_can_be_written_to(sandbox: Sandbox) -> None:
         if folder.startswith("/proc"):
             folders.clear()
             continue
+        if folder.startswith("/tmp/") and not folder.startswith(sys.prefix):
+            continue  # /tmp itself, on the way to an interpreter that lies below it
         try:
             open(folder + "/written", "x").close()
             told.append(folder)

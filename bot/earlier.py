@@ -1,0 +1,81 @@
+"""The base branch to the trades that its version of a strategy makes on today's candles."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from Backtest.positions import Trade
+from bot.contract.digest import contract_digest
+from bot.contract.load import FORMS, parse_contract
+from bot.contract.model import Contract
+from bot.contract.program import compile_contract
+from bot.errors import StratwrightError
+from bot.evidence import PROVENANCE
+from bot.identity import TaskName
+from bot.judge import decide, judge
+from bot.market_data import MarketData
+from bot.repository import Repository
+
+
+@dataclass(frozen=True)
+class EarlierVersion:
+    """What the base branch has of a task.
+
+    Attributes:
+        name: as "the base branch at 1a2b3c4".
+        trades: what its contract does on the candles of the new one.
+    """
+
+    name: str
+    trades: Sequence[Trade]
+
+
+def find_earlier_version(
+    repository: Repository, base: str, task: TaskName, data: MarketData
+) -> EarlierVersion | None:
+    """Replay the version that the base branch has.
+
+    The evidence on the base names its contract; the contract's text is that of the commit which
+    brought the evidence, for the file itself may have changed since.
+
+    Args:
+        repository: where to look.
+        base: the commit that the candidate stands on.
+        task: whose version.
+        data: today's candles.
+
+    Returns:
+        None if the base has none, or one about other symbols, or history does not reach it.
+    """
+    folder = f"artifacts/{task}"
+    sealed = repository.read(base, f"{folder}/{PROVENANCE}")
+    if sealed is None:
+        return None
+    brought = repository.git.run(
+        "log", "-1", "--format=%H", base, "--", f"{folder}/{PROVENANCE}"
+    ).text
+    contract = _contract_of(repository, brought, sealed)
+    if contract is None or set(contract.market.symbols) != set(data.frames):
+        return None
+    try:
+        program = compile_contract(contract)
+        judgement = judge(contract, program, data, decide(contract, program, data))
+    except StratwrightError:
+        return None  # what this version of stratwright cannot replay has no trades to compare
+    return EarlierVersion(f"the base branch at {base[:7]}", judgement.broker.get_trades())
+
+
+def _contract_of(repository: Repository, commit: str, sealed: bytes) -> Contract | None:
+    try:
+        named: dict[str, Any] = json.loads(sealed)["predicate"]["contract"]
+        path = PurePosixPath(named["path"])
+        text = repository.read(commit, str(path)) if commit else None
+        if text is None:
+            return None
+        loaded = parse_contract(text, FORMS[path.suffix], repository.root / path)
+        same = contract_digest(loaded.strategy) == named["digest"]
+        return loaded.strategy if same else None
+    except (ValueError, KeyError, TypeError, StratwrightError):
+        return None

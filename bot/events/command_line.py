@@ -1,0 +1,31 @@
+"""A comment to the command it begins with.
+
+A command is the comment's first line with text on it, and nothing else is on that line. There no
+quotation, code block, HTML comment, attribute or link title can be open, so what is obeyed is what
+every reader of the page sees.
+"""
+
+import re
+from dataclasses import dataclass
+
+VERBS = ("retry", "regenerate", "explain", "approve", "halt", "rollback")
+_COMMAND = re.compile(
+    r" {0,3}/stratwright(?: +([a-z]{1,20}))?(?: +([A-Za-z0-9._/-]{1,100}))? *", re.ASCII
+)
+
+
+@dataclass(frozen=True)
+class Command:
+    """What was asked; an empty verb asks what there is."""
+
+    verb: str
+    argument: str = ""
+
+
+def read_command(comment: str) -> Command | None:
+    """Find the command; None if the comment does not begin with one."""
+    for line in comment.replace("\r\n", "\n").split("\n"):
+        if line.strip(" \t"):
+            found = _COMMAND.fullmatch(line)
+            return Command(found[1] or "", found[2] or "") if found else None
+    return None

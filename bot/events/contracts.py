@@ -1,0 +1,91 @@
+"""Commits to the contracts in them: which there are, which a push changed, which it took away."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from bot.contract.load import FORMS, LoadedContract, parse_contract
+from bot.contract.problems import ContractError, Problem
+from bot.errors import InputError
+from bot.identity import TaskName
+from bot.places import path_in_repository
+from bot.repository import Repository
+
+
+@dataclass(frozen=True)
+class Read:
+    """A contract's file, read: either the contract or what is wrong with it."""
+
+    path: str
+    data: bytes
+    loaded: LoadedContract | None
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def task(self) -> TaskName | None:
+        """Whose contract it is, if it is one."""
+        if self.loaded is None:
+            return None
+        return TaskName(self.loaded.contract.workflow, self.loaded.contract.task)
+
+
+def contract_paths(repository: Repository, commit: str, folder: str) -> tuple[str, ...]:
+    """The contracts of a commit; schemas and other files are none."""
+    return tuple(path for path in repository.paths(commit, folder) if is_contract(path, folder))
+
+
+def is_contract(path: str, folder: str) -> bool:
+    """Whether a path is that of a contract."""
+    name = PurePosixPath(path)
+    return (
+        name.suffix.lower() in FORMS
+        and path.startswith(f"{folder}/")
+        and "schema" not in name.parent.parts
+        and path.isprintable()
+        and len(path) <= 255
+    )
+
+
+def changed_contracts(
+    repository: Repository, before: str, after: str, folder: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What a push changed and what it took away.
+
+    A commit that is not here (a first push, a rewritten history) is no ground to compare with:
+    then every contract counts as changed, and those that stand already are found unchanged later.
+    """
+    if not repository.commit_of(before):
+        return contract_paths(repository, after, folder), ()
+    listed = repository.git.ask(
+        "diff-tree", "-r", "-z", "--no-renames", "--name-status", before, after, "--", folder
+    ).out.decode("utf-8", "surrogateescape")
+    fields = listed.split("\0")[:-1]
+    rows = [
+        row for row in zip(fields[::2], fields[1::2], strict=True) if is_contract(row[1], folder)
+    ]
+    changed = tuple(path for status, path in rows if status != "D")
+    return changed, tuple(path for status, path in rows if status == "D")
+
+
+def read_contract(path: str, data: bytes, root: Path) -> Read:
+    """Check a contract's bytes as the file at its place in the repository."""
+    form = FORMS[PurePosixPath(path).suffix.lower()]
+    try:
+        loaded = parse_contract(data, form, root / path)
+        loaded.strategy  # noqa: B018 - a module is refused with its reason
+        path_in_repository(root / path, root)
+    except ContractError as error:
+        problems = tuple(replace(problem, file=path) for problem in error.problems)
+        return Read(path, data, None, problems)
+    except InputError as error:
+        words = error.message.replace(str(root / path), path)
+        return Read(path, data, None, (Problem(path, 1, 1, "", f"{words}. {error.hint}".strip()),))
+    return Read(path, data, loaded)
+
+
+def read_contract_of(repository: Repository, commit: str, path: str) -> Read:
+    """Read a contract of a commit."""
+    data = repository.read(commit, path)
+    if data is None:
+        problem = Problem(path, 1, 1, "", "there is no such file, or it is a symbolic link")
+        return Read(path, b"", None, (problem,))
+    return read_contract(path, data, repository.root)

@@ -1,0 +1,109 @@
+"""A job's environment to what its stage works with; and the event to the work it asks for."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.bus.port import open_bus
+from bot.coder.template import TemplateCoder
+from bot.errors import InputError, SafetyStop
+from bot.events.actions import Actions, open_actions
+from bot.events.payload import parse_event
+from bot.events.reasons import Ignored, Reason
+from bot.events.recording import ReplayingSandbox
+from bot.events.trigger import Push, Trigger
+from bot.events.work import Item, make_work
+from bot.forge.github import GitHubForge
+from bot.forge.github_open import git_credentials, open_github
+from bot.pipeline import Workshop
+from bot.repository import Repository, open_repository
+from bot.settings import FILE, Settings, parse_settings
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Everything a stage uses. Its sandbox runs nothing: only the gates stage has a real one."""
+
+    actions: Actions
+    repository: Repository
+    forge: GitHubForge
+    settings: Settings
+    say: Callable[[str], None]
+
+    def workshop(self, *, regenerate: bool = False) -> Workshop:
+        """The edges of a line that runs no code."""
+        return Workshop(
+            repository=self.repository,
+            forge=self.forge,
+            bus=open_bus(self.repository.folder),
+            coder=TemplateCoder(),
+            sandbox=ReplayingSandbox(),
+            regenerate=regenerate,
+            say=self.say,
+        )
+
+
+def open_desk(place: Path, say: Callable[[str], None] = lambda line: None) -> Desk:
+    """Open the repository and its forge, with the settings that the base branch has.
+
+    Raises:
+        InputError: something is missing in the environment or the checkout.
+    """
+    actions = open_actions()
+    first = open_repository(place, to_write=False)
+    settings = parse_settings(first.read(first.base().commit, FILE))
+    repository = open_repository(
+        place,
+        environment=_identity(first, settings),
+        credentials=git_credentials(actions.environment),
+    )
+    forge = open_github(repository, settings, actions.environment)
+    if forge.api.repository.casefold() != repository.repository_id.casefold():
+        raise SafetyStop(
+            f"the checkout is of {repository.repository_id}, the event of {forge.api.repository}",
+            "Check out the repository that the event is about.",
+        )
+    return Desk(actions, repository, forge, settings, say)
+
+
+def receive(desk: Desk) -> tuple[Item, ...] | Ignored:
+    """Read the event, ask whether its actor may order, and find the work."""
+    actions, settings = desk.actions, desk.settings
+    trigger = parse_event(actions.event, actions.event_data(), settings.label)
+    if isinstance(trigger, Ignored):
+        return trigger
+    if trigger.repository.casefold() != desk.forge.api.repository.casefold():
+        return Ignored(Reason.MALFORMED, "it is about another repository")
+    refusal = authorise(trigger, desk.forge)
+    return refusal or make_work(trigger, desk.repository, desk.forge, settings)
+
+
+def authorise(trigger: Trigger, forge: GitHubForge) -> Ignored | None:
+    """Orders are taken from people who could push; a push has shown that itself."""
+    if isinstance(trigger, Push) or forge.may_order(trigger.actor):
+        return None
+    return Ignored(Reason.NO_PERMISSION)
+
+
+def find_items(desk: Desk, keys: list[str]) -> list[Item]:
+    """The items of a job, computed anew.
+
+    Raises:
+        InputError: the event does not ask for one of them.
+    """
+    work = receive(desk)
+    if isinstance(work, Ignored):
+        raise InputError(str(work), "The permission or the branch changed since the plan was made.")
+    known = {item.key: item for item in work}
+    strange = [key for key in keys if key not in known]
+    if strange:
+        raise InputError(f"the event asks for nothing under the key {strange[0]!r}")
+    return [known[key] for key in keys]
+
+
+def _identity(repository: Repository, settings: Settings) -> dict[str, str]:
+    """Who commits: Git's own configuration, else the settings."""
+    known = repository.git.run("config", "--get", "user.email").text
+    committer = settings.committer
+    named = {"GIT_COMMITTER_NAME": committer.name, "GIT_COMMITTER_EMAIL": committer.email}
+    return {} if known else named

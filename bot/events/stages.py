@@ -1,0 +1,160 @@
+"""The line cut into the jobs of a workflow: plan, generate, gates, write.
+
+plan reads. generate writes a candidate and runs nothing. gates runs the candidate in the sandbox,
+with no token and no repository. write judges what the sandbox answered, and is the only one that
+may change anything; see docs/decisions/0004-jobs-by-permission.md.
+"""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from bot.bus.port import EventName
+from bot.contract.program import compile_contract
+from bot.errors import InputError, SafetyStop, WorldError
+from bot.events.contracts import read_contract
+from bot.events.desk import Desk
+from bot.events.handover import (
+    Handover,
+    read_case,
+    read_outcomes,
+    write_case,
+    write_outcomes,
+)
+from bot.events.recording import RecordingSandbox, ReplayingSandbox
+from bot.events.work import Deed, Item
+from bot.gates.examination import Examination, examine
+from bot.gates.port import Case
+from bot.logs import correlated
+from bot.market_data import read_market_data
+from bot.pipeline import (
+    Commission,
+    Result,
+    Workshop,
+    blocked,
+    find_earlier,
+    propose,
+    prove,
+    publish,
+    refuse,
+    seal_with_earlier,
+    take_on,
+)
+from bot.plan import planned_files
+from bot.written import write_files
+from sandbox_runner.port import Sandbox
+
+
+def generate(desk: Desk, item: Item, out: Path) -> bool:
+    """Write a candidate and hand it on with all that the gates need; False if nothing is to do."""
+    if item.read is None or item.read.loaded is None or item.deed is not Deed.PROPOSE:
+        raise InputError(f"there is no contract to write code for under {item.key}")
+    shop = desk.workshop(regenerate=item.regenerate)
+    work = take_on(item.read.loaded, shop)
+    if find_earlier(work, shop)[0] is not None:
+        desk.say(f"{work.task}: nothing to do, it was delivered before")
+        return False
+    desk.say(f"{work.task}: writing the strategy and its tests")
+    candidate = shop.coder.write(work.contract, work.origin.contract_path)
+    origin, candles = work.origin, work.data.contents
+    case = Handover(
+        origin.contract_path, origin.contract_bytes, candles, candidate, origin.correlation_id
+    )
+    write_case(out, item.key, case)
+    return True
+
+
+def run_gates(
+    key: str,
+    folder: Path,
+    out: Path,
+    sandbox: Sandbox,
+    mypy_cache: Path | None = None,
+    on_done: Callable[[str], None] = lambda name: None,
+) -> Examination:
+    """Run a candidate in the sandbox, and hand on what the sandbox answered."""
+    case = read_case(folder, key)
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place)
+        write_files(root, dict(case.candles))
+        read = read_contract(case.contract_path, case.contract, root)
+        if read.loaded is None:
+            raise InputError(f"{case.contract_path} is not a contract", str(read.problems[0]))
+        contract = read.loaded.strategy
+        data = read_market_data(contract, root)
+    recorder = RecordingSandbox(sandbox)
+    examination = examine(
+        contract,
+        compile_contract(contract),
+        Case(case.candidate.contents, frozenset(planned_files(contract))),
+        data,
+        case.correlation_id,
+        recorder,
+        mypy_cache,
+        on_done,
+    )
+    write_outcomes(out, key, recorder.outcomes)
+    return examination
+
+
+def deliver(desk: Desk, item: Item, folder: Path) -> Result:
+    """Judge a candidate by the recorded answers and propose it; runs none of its code.
+
+    Raises:
+        SafetyStop: what was handed over is not what this contract gives.
+    """
+    if item.read is None or item.read.loaded is None:
+        raise InputError(f"there is no contract under {item.key}")
+    shop = desk.workshop(regenerate=item.regenerate)
+    work = take_on(item.read.loaded, shop)
+    with correlated(work.origin.correlation_id), shop.repository.lock(work.task, on_wait=shop.say):
+        earlier, tag = find_earlier(work, shop)
+        if earlier is not None:
+            return earlier
+        case = read_case(folder, item.key)
+        check_handover(case, work, shop)
+        shop = replace(shop, sandbox=ReplayingSandbox(read_outcomes(folder, item.key)))
+        return judge_and_propose(work, case, tag, shop)
+
+
+def judge_and_propose(work: Commission, case: Handover, tag: str, shop: Workshop) -> Result:
+    """The end of the line, as `run_line` has it."""
+    publish(shop, work, EventName.TASK_DISPATCHED, {"plan": [t.id for t in work.plan.todos]})
+    publish(shop, work, EventName.CODER_COMPLETE, {"files": sorted(case.candidate.files)})
+    examination = prove(work, case.candidate, shop)
+    sealed = seal_with_earlier(work, case.candidate, examination, tag, shop)
+    if sealed.evidence.passed:
+        publish(shop, work, EventName.TEST_PASSED, {"gates": len(examination.verdicts)})
+        return propose(work, case.candidate, sealed, tag, shop)
+    refuse(work, case.candidate, sealed.evidence, shop)
+    return blocked(work, sealed.evidence, tag, shop)
+
+
+def check_handover(case: Handover, work: Commission, shop: Workshop) -> None:
+    """Compare what was handed over with what this job knows by itself.
+
+    Contract, candles and name are computed here. The template's files are written again; a model's
+    cannot be, and stand before the gates and the reviewer as what they are: code of a stranger.
+
+    Raises:
+        SafetyStop: something differs.
+        WorldError: the default branch moved; a new run sorts it out.
+    """
+    same = (case.contract_path, case.contract) == (
+        work.origin.contract_path,
+        work.origin.contract_bytes,
+    )
+    if same and case.candles != work.data.contents:
+        raise WorldError(
+            f"the candles of {work.task} on the default branch changed while the jobs ran",
+            "Run the whole workflow again.",
+        )
+    same = same and case.correlation_id == work.origin.correlation_id
+    if same and case.candidate.coder == "template":
+        same = shop.coder.write(work.contract, work.origin.contract_path) == case.candidate
+    if not same:
+        raise SafetyStop(
+            f"what was handed over for {work.task} is not what its contract gives",
+            "Run the whole workflow again; if it stays so, somebody tampered with the artifacts.",
+        )

@@ -1,0 +1,278 @@
+"""An item to its outcome on GitHub: pull request, check, status comment, the page of the run."""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bot.errors import InputError, StratwrightError
+from bot.events.desk import Desk
+from bot.events.stages import deliver
+from bot.events.work import Deed, Item
+from bot.forge.github import PullRequestForbidden
+from bot.forge.github_api import Missing, segment
+from bot.forge.github_checks import NAME, Annotation, CheckReport
+from bot.forge.port import PullState
+from bot.gates.port import Verdict
+from bot.identity import task_of_branch
+from bot.pipeline import Result
+from bot.redaction import redact
+from bot.report.inert import markdown_text
+from bot.report.status import STEPS, Status, gates_part, problems_part, status_text, text_part
+
+_PLACE = re.compile(r"([A-Za-z0-9_./-]+):([0-9]{1,7})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What became of an item.
+
+    Attributes:
+        state: proposed, unchanged, blocked, refused, closed, answered or superseded.
+        exit_code: as `run` has it.
+    """
+
+    state: str
+    exit_code: int
+    status: Status | None = None
+    result: Result | None = None
+
+
+def announce(desk: Desk, item: Item) -> None:
+    """Say that work has begun, to those who asked in an issue or pull request."""
+    if item.at and item.deed is Deed.PROPOSE and not _carried_out(desk, item):
+        words = "Working on it; this comment follows."
+        _tell(desk, item, Status(_name(item), 1, words, run_url=desk.actions.run_url))
+
+
+def write(desk: Desk, item: Item, folder: Path) -> Written:
+    """Do what an item asks for and tell everybody who waits for it.
+
+    Raises:
+        StratwrightError: after it was told there too.
+    """
+    try:
+        done = _DEEDS[item.deed](desk, item, folder)
+    except StratwrightError as error:
+        _tell_failure(desk, item, error)
+        raise
+    if done.status is not None:
+        text = status_text(done.status)
+        desk.actions.summary(text)
+        if item.at:
+            _tell(desk, item, done.status)
+    return done
+
+
+def _propose(desk: Desk, item: Item, folder: Path) -> Written:
+    if _superseded(desk, item):
+        words = "A newer version of the contract is there; its own run proposes it."
+        return Written("superseded", 0, Status(_name(item), 1, words))
+    if item.regenerate and _carried_out(desk, item):
+        return Written("unchanged", 0)
+    link = ""
+    try:
+        result = deliver(desk, item, folder)
+    except PullRequestForbidden as error:
+        link = error.link
+        draft = error.draft
+        result = Result(
+            "proposed", draft.correlation_id, draft.branch, draft.tag, draft.head, note=error.hint
+        )
+    if result.status == "blocked":
+        failed = [verdict for verdict in result.gates if not verdict.passed]
+        if not item.at:
+            _check_gates(desk, item, result)
+        words = f"{len(failed)} of {len(result.gates)} gates said no; nothing was pushed."
+        status = Status(_name(item), 2, words, True, (gates_part(result.gates),))
+        return Written("blocked", 1, replace(status, run_url=desk.actions.run_url), result)
+    if result.gates or result.commit:
+        _check_proposed(desk, item, result)
+    return Written(result.status, 0, _proposed(desk, item, result, link), result)
+
+
+def _proposed(desk: Desk, item: Item, result: Result, link: str) -> Status:
+    if link:
+        words = (
+            f"The branch `{result.branch}` is pushed. GitHub does not let the bot open pull "
+            f"requests in this repository: [open it here]({link}). {markdown_text(result.note)}"
+        )
+        return Status(_name(item), len(STEPS) - 1, words, run_url=desk.actions.run_url)
+    number = f"#{result.pull_request}" if result.pull_request is not None else ""
+    words = {
+        "proposed": f"Proven and proposed in {number}. A person decides; the bot never merges.",
+        "unchanged": f"Nothing to do: this contract was delivered before. {number}",
+    }[result.status]
+    note = markdown_text(result.note) if result.note else ""
+    return Status(_name(item), len(STEPS), words, parts=(note,), run_url=desk.actions.run_url)
+
+
+def _refuse(desk: Desk, item: Item, folder: Path) -> Written:
+    """A contract with mistakes: all of them, with their lines, and no branch."""
+    parts = []
+    if item.problems:
+        parts.append(problems_part(item.problems))
+    if item.words:
+        parts.append(markdown_text(item.words))
+    if item.at and item.read is not None:
+        text = item.read.data.decode("utf-8", "replace")
+        parts.append(text_part("The contract that the answers make, with line numbers", text))
+    count = len(item.problems) or 1
+    title = f"{count} problem{'' if count == 1 else 's'} in {item.path or 'the form'}"
+    again = " Edit the issue and write `/stratwright retry`." if item.at else " Mend it and push."
+    words = f"The contract cannot be used; nothing was written or pushed.{again}"
+    if not item.at:
+        _check_refused(desk, item, title, "\n\n".join(parts))
+    status = Status(_name(item), 0, words, True, tuple(parts), desk.actions.run_url)
+    return Written("refused", 2, status)
+
+
+def _close(desk: Desk, item: Item, folder: Path) -> Written:
+    """The contract is gone, so its open pull request goes too; branch and tags stay."""
+    pull = desk.forge.find(item.branch)
+    if pull is None or pull.state is not PullState.OPEN:
+        return Written("unchanged", 0)
+    reason = (
+        f"The contract {markdown_text(item.path, 200)} was deleted from the default branch, so "
+        "this pull request is closed. Its branch and tag stay; put the contract back to propose "
+        "it again."
+    )
+    desk.forge.close(pull.number, reason)
+    return Written("closed", 0)
+
+
+def _answer(desk: Desk, item: Item, folder: Path) -> Written:
+    words = _explanation(desk, item) if item.words == "explain" else item.words
+    desk.forge.comment(item.at, words, f"order:{item.order}")
+    return Written("answered", 0)
+
+
+_DEEDS = {
+    Deed.PROPOSE: _propose,
+    Deed.REFUSE: _refuse,
+    Deed.CLOSE: _close,
+    Deed.ANSWER: _answer,
+}
+
+
+def _explanation(desk: Desk, item: Item) -> str:
+    """What the gates said about a pull request's head, read from its own evidence."""
+    pull = desk.forge.get(item.at)
+    task = task_of_branch(pull.draft.branch)
+    raw = desk.repository.read(pull.draft.head, f"artifacts/{task}/gates.json") if task else None
+    if raw is None or not desk.repository.commit_of(pull.draft.head):
+        return "There is no evidence of the bot on this pull request's head."
+    try:
+        verdicts = [Verdict(**gate) for gate in json.loads(raw)["gates"]]
+    except (ValueError, TypeError, KeyError):
+        return "The evidence on this pull request's head is not of the bot's form."
+    about = f"What the gates said about `{pull.draft.head[:12]}`:"
+    how = f"To check it yourself: `stratwright verify {pull.draft.tag}`" if pull.draft.tag else ""
+    return f"{about}\n\n{gates_part(verdicts)}\n\n{how}".rstrip()
+
+
+def _tell(desk: Desk, item: Item, status: Status) -> None:
+    """Edit the request's one status comment; a later run's word stays."""
+    marker = f"order:{item.order}" if item.order else "status"
+    desk.forge.said.stick(item.at, marker, status_text(status), desk.actions.run)
+
+
+def _tell_failure(desk: Desk, item: Item, error: StratwrightError) -> None:
+    """Say what stopped the run, as far as GitHub still listens."""
+    words = markdown_text(redact(f"{error.message} {error.hint}".strip()), 1000)
+    headline = f"The run stopped before its end: {words}"
+    status = Status(_name(item), 1, headline, True, run_url=desk.actions.run_url)
+    desk.actions.summary(status_text(status))
+    try:
+        if item.at:
+            _tell(desk, item, status)
+    except StratwrightError as second:
+        desk.say(f"this could not be told on GitHub: {second.message}")
+
+
+def _carried_out(desk: Desk, item: Item) -> bool:
+    """Whether a command was obeyed before; GitHub may deliver twice, people may run jobs again."""
+    said = desk.forge.said.find(item.at, f"order:{item.order}") if item.order else None
+    return said is not None and f"- [x] {STEPS[-1]}" in said.body
+
+
+def _superseded(desk: Desk, item: Item) -> bool:
+    """Whether the default branch has other bytes of the contract by now, or none."""
+    if item.at or item.read is None:
+        return False
+    branch = desk.repository.base().branch
+    try:
+        found = desk.forge.api.get(
+            f"contents/{'/'.join(map(segment, item.path.split('/')))}", ref=branch
+        )
+    except Missing:
+        return True
+    return bool(found.get("sha") != _blob(item.read.data))
+
+
+def _blob(data: bytes) -> str:
+    """The name that Git gives to these bytes."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def _check_proposed(desk: Desk, item: Item, result: Result) -> None:
+    passed = len(result.gates)
+    title = f"All {passed} gates passed" if passed else "All gates passed"
+    summary = gates_part(result.gates) if result.gates else "The evidence is on the branch."
+    done = CheckReport(
+        NAME, result.commit, result.tag, True, title, summary, link=desk.actions.run_url
+    )
+    if result.gates or desk.forge.checks.read(result.commit) is None:
+        desk.say(f"{_name(item)}: {desk.forge.checks.report(done)} written")
+
+
+def _check_gates(desk: Desk, item: Item, result: Result) -> None:
+    failed = [verdict for verdict in result.gates if not verdict.passed]
+    title = f"{len(failed)} of {len(result.gates)} gates said no"
+    remarks = [Annotation(item.path, 1, f"{v.name}: {v.reason}", "stratwright") for v in failed]
+    _check_contract(desk, item, title, gates_part(result.gates), tuple(remarks))
+
+
+def _check_refused(desk: Desk, item: Item, title: str, summary: str) -> None:
+    remarks = [
+        Annotation(problem.file, problem.line, _remark(str(problem)), problem.field)
+        for problem in item.problems
+    ]
+    if item.words:
+        remarks.append(Annotation(item.path, 1, item.words))
+    _check_contract(desk, item, title, summary, tuple(remarks))
+
+
+def _check_contract(
+    desk: Desk, item: Item, title: str, summary: str, remarks: tuple[Annotation, ...]
+) -> None:
+    """A red mark on the commit that brought the contract."""
+    head = desk.repository.base().commit
+    key = f"{item.key}-{_blob(item.read.data if item.read else b'')[:12]}"
+    name = f"{NAME}: {item.path}"[:100]
+    check = CheckReport(name, head, key, False, title, summary, remarks, desk.actions.run_url)
+    desk.say(f"{item.path}: {desk.forge.checks.report(check)} written")
+
+
+def _remark(text: str) -> str:
+    """A problem without its place, which the annotation has."""
+    return text.partition(" ")[2] if _PLACE.match(text) else text
+
+
+def _name(item: Item) -> str:
+    if item.read is not None and item.read.task is not None:
+        return str(item.read.task)
+    return item.path or (f"the answers in #{item.at}" if item.at else "the request")
+
+
+def check_keys(text: str) -> list[str]:
+    """The keys of a job, as the matrix gives them.
+
+    Raises:
+        InputError: they are none.
+    """
+    keys = text.split(",")
+    if not all(re.fullmatch(r"[0-9a-f]{12}", key, re.ASCII) for key in keys):
+        raise InputError("--keys takes keys of the plan, separated by commas")
+    return keys

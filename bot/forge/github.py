@@ -1,0 +1,320 @@
+"""The forge on GitHub: pull requests, comments, labels, checks; looked for before written."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+from bot.errors import InputError, SafetyStop, WorldError
+from bot.forge.github_api import Forbidden, GitHubApi, Missing, Unprocessable, segment
+from bot.forge.github_checks import NAME, CheckReport, GitHubChecks
+from bot.forge.github_comments import GitHubComments, as_comment, same
+from bot.forge.port import (
+    Check,
+    Comment,
+    Decision,
+    Draft,
+    PullRequest,
+    PullState,
+    Review,
+    continues,
+)
+from bot.identity import task_of_branch
+from bot.report.hidden_block import read_hidden_block
+from bot.sealing import PICTURE
+from bot.settings import Settings
+
+if TYPE_CHECKING:
+    from bot.events.trigger import Actor
+
+_DECISIONS = {
+    "APPROVED": Decision.APPROVED,
+    "CHANGES_REQUESTED": Decision.CHANGES_REQUESTED,
+    "COMMENTED": Decision.COMMENTED,
+}
+_MAY_ORDER = ("admin", "write")
+
+
+class PullRequestForbidden(WorldError):
+    """The token may push the branch but not open the pull request: people can, by this link."""
+
+    def __init__(self, draft: Draft, link: str) -> None:
+        hint = (
+            "Open it by that link. To let the bot do it: Settings > Actions > General > Workflow "
+            "permissions > Allow GitHub Actions to create and approve pull requests."
+        )
+        super().__init__(f"GitHub does not let the bot open pull requests here: {link}", hint)
+        self.draft = draft
+        self.link = link
+
+
+class GitHubForge:
+    """Pull requests of one repository on GitHub. It has no way to merge or to approve."""
+
+    kind = "github"
+
+    def __init__(
+        self,
+        api: GitHubApi,
+        settings: Settings | None = None,
+        server_url: str = "https://github.com",
+    ) -> None:
+        self.api = api
+        self.settings = settings or Settings()
+        self.address = f"{server_url.rstrip('/')}/{api.repository}"
+        self.said = GitHubComments(api, self.settings.bot)
+        self.checks = GitHubChecks(api)
+
+    def submit(self, draft: Draft, *, reopen: bool = False) -> PullRequest:
+        """Open a pull request, or bring the branch's open one up to date; never a second one.
+
+        Raises:
+            PullRequestForbidden: the branch is there, the pull request is not.
+        """
+        draft = self._with_picture(draft)
+        last = self.find(draft.branch)
+        if last is None or not continues(last, draft, reopen):
+            return self._labelled(self._open(draft, last))
+        if last.state is PullState.MERGED or (last.state is PullState.CLOSED and not reopen):
+            return last
+        if last.state is PullState.CLOSED and not self._reopened(last.number):
+            # GitHub does not reopen a pull request whose branch was replaced meanwhile.
+            return self._labelled(self._open(draft, last))
+        return self._labelled(self._updated(last, draft))
+
+    def find(self, branch: str) -> PullRequest | None:
+        """The newest pull request of a branch of this repository, never of a fork."""
+        owner = self.api.repository.partition("/")[0]
+        rows = self.api.get(
+            "pulls",
+            head=f"{owner}:{branch}",
+            state="all",
+            sort="created",
+            direction="desc",
+            per_page=100,
+        )
+        own = [row for row in rows if self._is_own(row, branch)]
+        return _pull(max(own, key=lambda row: int(row["number"]))) if own else None
+
+    def get(self, number: int) -> PullRequest:
+        """One by its number."""
+        try:
+            return _pull(self.api.get(f"pulls/{number}"))
+        except Missing:
+            raise InputError(f"there is no pull request {number}") from None
+
+    def pulls(self) -> tuple[PullRequest, ...]:
+        """All of generated branches, oldest first."""
+        rows = self.api.pages("pulls", state="all", sort="created", direction="asc")
+        return tuple(
+            _pull(row) for row in rows if task_of_branch(row["head"]["ref"]) and self._is_own(row)
+        )
+
+    def close(self, number: int, reason: str = "") -> PullRequest:
+        """Close without merging, and say why; closing again changes nothing."""
+        pull = self.get(number)
+        if pull.state is PullState.MERGED:
+            raise InputError(f"pull request {number} is merged already")
+        if pull.state is PullState.CLOSED:
+            return pull
+        if reason:
+            self.comment(number, reason, "closed")
+
+        def look() -> PullRequest | None:
+            found = self.get(number)
+            return found if found.state is not PullState.OPEN else None
+
+        return self.api.ensure(
+            f"the end of pull request {number}",
+            look,
+            lambda: self.api.write("PATCH", f"pulls/{number}", {"state": "closed"}),
+        )
+
+    def comment(self, number: int, body: str, marker: str = "") -> Comment:
+        """Say something once; under a marker the earlier comment is edited."""
+        kept = marker or f"said:{sha256(body.encode()).hexdigest()[:16]}"
+        return as_comment(self.said.stick(number, kept, body))
+
+    def comments(self, number: int) -> tuple[Comment, ...]:
+        """What was said, oldest first."""
+        return tuple(as_comment(said) for said in self.said.all(number))
+
+    def review(self, number: int, decision: Decision, head: str, body: str = "") -> Review:
+        """People review on GitHub's own page; the bot never does."""
+        raise SafetyStop(
+            "the bot does not review pull requests",
+            f"Review it yourself: {self.address}/pull/{number}",
+        )
+
+    def reviews(self, number: int) -> tuple[Review, ...]:
+        """Decisions, oldest first."""
+        return tuple(
+            Review(
+                int(row["id"]),
+                str((row.get("user") or {}).get("login", "")),
+                str(row.get("submitted_at") or ""),
+                _DECISIONS[row["state"]],
+                str(row.get("commit_id") or ""),
+                str(row.get("body") or ""),
+            )
+            for row in self.api.pages(f"pulls/{number}/reviews")
+            if row["state"] in _DECISIONS
+        )
+
+    def set_check(self, check: Check) -> None:
+        """Note the gates' outcome for a commit."""
+        summary = f"{check.summary}\n\n{check.details}".strip()
+        self.checks.report(
+            CheckReport(NAME, check.head, check.head, check.passed, check.summary, summary)
+        )
+
+    def get_check(self, head: str) -> Check | None:
+        """The gates' outcome for a commit."""
+        run = self.checks.read(head)
+        if run is None:
+            return None
+        output = run.get("output") or {}
+        title, summary = str(output.get("title") or ""), str(output.get("summary") or "")
+        details = summary.removeprefix(title).strip()
+        return Check(head, run.get("conclusion") == "success", title, details)
+
+    def may_order(self, actor: "Actor") -> bool:
+        """Whether somebody has write permission now, by number: logins change hands."""
+        try:
+            found = self.api.get(f"collaborators/{segment(actor.login)}/permission")
+        except (Missing, Unprocessable):
+            return False
+        user = found.get("user") or {}
+        return user.get("id") == actor.id and found.get("permission") in _MAY_ORDER
+
+    def compare_link(self, draft: Draft) -> str:
+        """Where people open the pull request themselves, with its title filled in."""
+        names = f"{quote(draft.base, safe='/')}...{quote(draft.branch, safe='/')}"
+        return f"{self.address}/compare/{names}?{urlencode({'expand': 1, 'title': draft.title})}"
+
+    def _open(self, draft: Draft, last: PullRequest | None) -> PullRequest:
+        if not draft.base:
+            raise InputError("a pull request needs a branch to go into", "Check out a branch.")
+        after = last.number if last else 0
+        body = {"title": draft.title, "head": draft.branch, "base": draft.base, "body": draft.body}
+
+        def look() -> PullRequest | None:
+            found = self.find(draft.branch)
+            is_new = found and found.number > after and found.state is PullState.OPEN
+            return found if is_new else None
+
+        def write() -> None:
+            try:
+                self._create(body, self.settings.pull_requests.draft)
+            except Unprocessable as error:
+                # Somebody was quicker: then the look that follows finds it.
+                if "already exists" not in error.message:
+                    raise
+
+        try:
+            pull = self.api.ensure("the pull request", look, write)
+        except Forbidden:
+            raise PullRequestForbidden(draft, self.compare_link(draft)) from None
+        return self._updated(pull, draft)
+
+    def _create(self, body: dict[str, Any], as_draft: bool) -> None:
+        try:
+            self.api.write("POST", "pulls", {**body, "draft": as_draft})
+        except Unprocessable as error:
+            # Private repositories of a free plan have no drafts.
+            if not as_draft or "raft" not in error.message:
+                raise
+            self.api.write("POST", "pulls", {**body, "draft": False})
+
+    def _updated(self, pull: PullRequest, draft: Draft) -> PullRequest:
+        """Bring title, body and state up to date; the text of a person's own pull request stays."""
+        if read_hidden_block(pull.draft.body) is None and not self._is_mine(pull):
+            self.comment(pull.number, draft.body, "evidence")
+            return pull
+        wanted = {"title": draft.title, "body": draft.body}
+
+        def look() -> PullRequest | None:
+            found = self.get(pull.number)
+            right = found.draft.title == draft.title and same(found.draft.body, draft.body)
+            return found if right else None
+
+        return self.api.ensure(
+            f"the text of pull request {pull.number}",
+            look,
+            lambda: self.api.write("PATCH", f"pulls/{pull.number}", wanted),
+        )
+
+    def _reopened(self, number: int) -> bool:
+        def look() -> bool | None:
+            return self.get(number).state is PullState.OPEN or None
+
+        try:
+            return self.api.ensure(
+                f"the reopening of pull request {number}",
+                look,
+                lambda: self.api.write("PATCH", f"pulls/{number}", {"state": "open"}),
+            )
+        except Unprocessable:
+            return False
+
+    def _labelled(self, pull: PullRequest) -> PullRequest:
+        wanted = self.settings.pull_requests.labels
+        self.label(pull.number, wanted)
+        return pull
+
+    def label(self, number: int, wanted: Iterable[str]) -> None:
+        """Add labels to an issue or pull request; those that are there stay."""
+        names = tuple(wanted)
+
+        def look() -> bool | None:
+            rows = self.api.get(f"issues/{number}/labels", per_page=100)
+            return {row["name"] for row in rows} >= set(names) or None
+
+        if names:
+            self.api.ensure(
+                f"the labels of #{number}",
+                look,
+                lambda: self.api.write("POST", f"issues/{number}/labels", {"labels": list(names)}),
+            )
+
+    def _is_own(self, row: dict[str, Any], branch: str = "") -> bool:
+        head = row.get("head") or {}
+        repository = (head.get("repo") or {}).get("full_name", "")
+        name_fits = not branch or head.get("ref") == branch
+        return name_fits and str(repository).casefold() == self.api.repository.casefold()
+
+    def _is_mine(self, pull: PullRequest) -> bool:
+        return pull.author.casefold() == self.said.login.casefold()
+
+    def _with_picture(self, draft: Draft) -> Draft:
+        """Give the picture an address that private repositories show as well."""
+        task = task_of_branch(draft.branch)
+        if task is None:
+            raise InputError(f"{draft.branch!r} is not a branch of generated code")
+        path = f"artifacts/{task}/{PICTURE}"
+        address = f"{self.address}/blob/{draft.head}/{path}?raw=true"
+        return replace(draft, body=draft.body.replace(f"]({path})", f"]({address})", 1))
+
+
+def _pull(row: dict[str, Any]) -> PullRequest:
+    body = str(row.get("body") or "")
+    block = read_hidden_block(body) or {"tag": "", "trailers": {}}
+    if row.get("merged_at"):
+        state = PullState.MERGED
+    else:
+        state = PullState.OPEN if row["state"] == "open" else PullState.CLOSED
+    draft = Draft(
+        branch=str(row["head"]["ref"]),
+        base=str(row["base"]["ref"]),
+        base_commit=str(row["base"]["sha"]),
+        head=str(row["head"]["sha"]),
+        tag=str(block["tag"]),
+        correlation_id=str(block["trailers"].get("Correlation-Id", "")),
+        title=str(row["title"]),
+        body=body,
+    )
+    author = str((row.get("user") or {}).get("login", ""))
+    return PullRequest(
+        int(row["number"]), state, draft, author, str(row["created_at"]), str(row["updated_at"])
+    )

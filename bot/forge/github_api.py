@@ -1,0 +1,239 @@
+"""Requests to GitHub's REST API: patient where GitHub is only away, never repeated blindly.
+
+A read may be tried again at will. A write that got no clear answer may have taken effect, so it is
+looked for before it is tried again, and looked for after it was taken: `ensure` is the only way to
+change anything.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from github import Auth, Github
+from github.GithubException import GithubException
+from requests.exceptions import RequestException
+
+from bot.errors import WorldError
+from bot.redaction import inert, redact
+
+Found = TypeVar("Found")
+
+ATTEMPTS = 5
+LOOKS = 4
+LONGEST_WAIT_S = 120.0
+_PER_PAGE = 100
+_MOST_PAGES = 200
+
+
+class ApiError(WorldError):
+    """GitHub said no, or nothing."""
+
+    def __init__(self, message: str, hint: str = "", status: int = 0) -> None:
+        super().__init__(message, hint)
+        self.status = status
+
+
+class Forbidden(ApiError):
+    """The token may not do this."""
+
+
+class Missing(ApiError):
+    """There is no such thing, or the token may not see it."""
+
+
+class Unprocessable(ApiError):
+    """GitHub understood and refused."""
+
+
+class Passing(ApiError):
+    """GitHub is away or busy; a write may or may not have taken effect."""
+
+    wait_s: float = 0.0
+
+
+class GitHubApi:
+    """One repository on one GitHub.
+
+    Attributes:
+        repository: `owner/name`.
+        calls: how many requests were made.
+    """
+
+    def __init__(
+        self,
+        repository: str,
+        token: str,
+        base_url: str = "https://api.github.com",
+        *,
+        pace: float = 1.0,
+        sleep: Callable[[float], None] = time.sleep,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.repository = repository
+        self.calls = 0
+        self._token = token
+        self._pace = pace
+        self._sleep = sleep
+        self._now = now
+        # No retries inside: PyGithub would repeat a POST that may have taken effect.
+        self._github = Github(
+            base_url=base_url,
+            auth=Auth.Token(token),
+            retry=None,
+            timeout=30,
+            user_agent="stratwright",
+            seconds_between_requests=0,
+            seconds_between_writes=pace,
+            lazy=True,
+        )
+
+    def get(self, path: str, **parameters: str | int) -> Any:
+        """Read, again after a pause while GitHub is away."""
+        return self.patiently(lambda: self.call("GET", path, parameters=parameters))
+
+    def pages(self, path: str, key: str = "", **parameters: str | int) -> Iterator[Any]:
+        """Read a list page by page; `key` names it where it lies inside an object."""
+        for page in range(1, _MOST_PAGES + 1):
+            found = self.get(path, **{"per_page": _PER_PAGE, **parameters, "page": page})
+            rows = found[key] if key else found
+            yield from rows
+            if len(rows) < int(parameters.get("per_page", _PER_PAGE)):
+                return
+
+    def write(self, verb: str, path: str, body: Mapping[str, Any]) -> Any:
+        """Change something, once; only `ensure` calls this with a way to look."""
+        return self.call(verb, path, body=body)
+
+    def ensure(
+        self, what: str, look: Callable[[], Found | None], write: Callable[[], object]
+    ) -> Found:
+        """Bring something about that may be there already, and see it there.
+
+        Args:
+            what: for the complaint.
+            look: gives the thing as it should be, or None.
+            write: makes it so.
+
+        Raises:
+            ApiError: GitHub refused, or stayed away.
+        """
+        found = self.patiently(look)
+        for attempt in range(ATTEMPTS):
+            if found is not None:
+                return found
+            taken = True
+            try:
+                write()
+            except Passing as error:
+                if attempt == ATTEMPTS - 1:
+                    raise
+                taken = False
+                self._pause(error, attempt)
+            found = self._look_again(look)
+            if found is None and taken:
+                message = f"GitHub took {what} but does not show it"
+                raise ApiError(message, "Run again: it looks first and repeats nothing.")
+        raise ApiError(f"GitHub did not take {what}", "Run again: it looks first.")
+
+    def patiently(self, read: Callable[[], Found]) -> Found:
+        """Read again after a pause while GitHub is away."""
+        for attempt in range(ATTEMPTS - 1):
+            try:
+                return read()
+            except Passing as error:
+                self._pause(error, attempt)
+        return read()
+
+    def call(
+        self,
+        verb: str,
+        path: str,
+        parameters: Mapping[str, str | int] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """One request; `path` is below the repository unless it starts with /."""
+        address = path if path.startswith("/") else f"/repos/{self.repository}/{path}".rstrip("/")
+        self.calls += 1
+        try:
+            _, data = self._github.requester.requestJsonAndCheck(
+                verb,
+                address,
+                parameters=dict(parameters) if parameters else None,
+                input=dict(body) if body is not None else None,
+            )
+        except GithubException as error:
+            raise self._translate(verb, path, error) from None
+        except RequestException as error:
+            reason = self._clean(type(error).__name__)
+            raise Passing(f"GitHub did not answer to {verb} {path}: {reason}", _LATER) from None
+        return data
+
+    def _look_again(self, look: Callable[[], Found | None]) -> Found | None:
+        """GitHub may show a change only after a moment."""
+        for turn in range(LOOKS):
+            try:
+                found = self.patiently(look)
+            except Missing:
+                found = None
+            if found is not None:
+                return found
+            self._sleep(self._pace * 0.5 * 2**turn)
+        return None
+
+    def _pause(self, error: Passing, attempt: int) -> None:
+        wait = error.wait_s or self._pace * 2**attempt
+        if wait > LONGEST_WAIT_S:
+            at = time.strftime("%H:%M UTC", time.gmtime(self._now() + wait))
+            message = f"GitHub's rate limit is used up until {at}"
+            raise ApiError(message, f"Run again after {at}; it goes on where it stopped.", 403)
+        self._sleep(wait)
+
+    def _translate(self, verb: str, path: str, error: GithubException) -> ApiError:
+        headers = {key.lower(): value for key, value in (error.headers or {}).items()}
+        said = error.data.get("message", "") if isinstance(error.data, dict) else str(error.data)
+        details = error.data.get("errors", "") if isinstance(error.data, dict) else ""
+        words = self._clean(f"{said} {_first_detail(details)}".strip())
+        message = f"GitHub answered {error.status} to {verb} {path}: {words or 'no reason given'}"
+        wait = self._wait(error.status, headers, words)
+        if wait is not None or error.status >= 500 or error.status in (408, 409):
+            passing = Passing(message, _LATER, error.status)
+            passing.wait_s = wait or 0.0
+            return passing
+        if error.status == 401:
+            return Forbidden(message, "Give a token that is valid: GITHUB_TOKEN.", 401)
+        if error.status == 403:
+            return Forbidden(message, "Run: stratwright doctor --github", 403)
+        if error.status in (404, 410):
+            return Missing(message, "Check the repository's name and the token's rights.", 404)
+        return Unprocessable(message, "", error.status)
+
+    def _wait(self, status: int, headers: Mapping[str, str], words: str) -> float | None:
+        """How long a limit asks to wait; None if it is not a limit."""
+        if status not in (403, 429):
+            return None
+        if re.fullmatch(r"[0-9]{1,6}", headers.get("retry-after", "")):
+            return float(headers["retry-after"]) * min(self._pace, 1.0)
+        if headers.get("x-ratelimit-remaining") == "0":
+            reset = headers.get("x-ratelimit-reset", "")
+            return max(1.0, float(reset) - self._now()) if reset.isdecimal() else 60.0
+        limited = "secondary rate limit" in words or "rate limit exceeded" in words.lower()
+        return 60.0 * min(self._pace, 1.0) if status == 429 or limited else None
+
+    def _clean(self, text: str) -> str:
+        """GitHub's words, short, on one line, without the token."""
+        return inert(redact(" ".join(text.split())[:300], [self._token]))
+
+
+_LATER = "Run again later; it goes on where it stopped."
+
+
+def _first_detail(errors: object) -> str:
+    first = errors[0] if isinstance(errors, list) and errors else ""
+    return str(first.get("message", "")) if isinstance(first, dict) else str(first)
+
+
+def segment(text: str) -> str:
+    """A text as one part of a path."""
+    return quote(text, safe="")

@@ -1,0 +1,142 @@
+"""Verdicts and problems to a check of a commit: a check run, else a commit status."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from bot.forge.github_api import Forbidden, GitHubApi, Missing
+from bot.report.inert import visible
+
+NAME = "stratwright"
+_AT_ONCE = 50
+_MOST = 200
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """A remark at a line of a file."""
+
+    path: str
+    line: int
+    message: str
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What a check says.
+
+    Attributes:
+        name: the check's own; one for each task, so that tasks do not overwrite each other.
+        head: the commit.
+        key: names the run that it is about; the same key and outcome is written once.
+        title: a short line.
+        summary: Markdown.
+        link: where more is to be read.
+    """
+
+    name: str
+    head: str
+    key: str
+    passed: bool
+    title: str
+    summary: str
+    annotations: tuple[Annotation, ...] = ()
+    link: str = ""
+
+    @property
+    def conclusion(self) -> str:
+        """As GitHub calls it."""
+        return "success" if self.passed else "failure"
+
+
+class GitHubChecks:
+    """The checks of one repository."""
+
+    def __init__(self, api: GitHubApi) -> None:
+        self._api = api
+
+    def report(self, check: CheckReport) -> str:
+        """Write a check; says which form it took: `check run` or `commit status`."""
+        try:
+            self._api.ensure("the check run", lambda: self._done(check), lambda: self._write(check))
+        except (Forbidden, Missing):
+            self._api.ensure("the status", lambda: self._told(check), lambda: self._tell(check))
+            return "commit status"
+        return "check run"
+
+    def read(self, head: str, name: str = NAME) -> dict[str, Any] | None:
+        """The newest check run of a name."""
+        runs = self._api.get(
+            f"commits/{head}/check-runs", check_name=name, filter="latest", per_page=100
+        )["check_runs"]
+        return max(runs, key=lambda run: int(run["id"]), default=None)
+
+    def _done(self, check: CheckReport) -> dict[str, Any] | None:
+        run = self.read(check.head, check.name)
+        if run is None:
+            return None
+        output = run.get("output") or {}
+        there = (run.get("external_id"), run.get("conclusion"), output.get("title"))
+        complete = (output.get("annotations_count") or 0) >= len(check.annotations[:_MOST])
+        wanted = (check.key, check.conclusion, _title(check))
+        return run if there == wanted and complete else None
+
+    def _write(self, check: CheckReport) -> None:
+        body = {
+            "name": check.name,
+            "head_sha": check.head,
+            "external_id": check.key,
+            "status": "completed",
+            "conclusion": check.conclusion,
+            **({"details_url": check.link} if check.link else {}),
+        }
+        annotations = [_annotation(each) for each in check.annotations[:_MOST]]
+        output = {"title": _title(check), "summary": check.summary[:60_000]}
+        run = self.read(check.head, check.name)
+        first = {**body, "output": {**output, "annotations": annotations[:_AT_ONCE]}}
+        if run is None or run.get("external_id") != check.key:
+            run = self._api.write("POST", "check-runs", first)
+            rest = annotations[_AT_ONCE:]
+        else:
+            # Annotations only ever add up: send those that are not there yet.
+            there = (run.get("output") or {}).get("annotations_count") or 0
+            rest = annotations[there:]
+            first = {**body, "output": {**output, "annotations": rest[:_AT_ONCE]}}
+            first.pop("head_sha")
+            self._api.write("PATCH", f"check-runs/{run['id']}", first)
+            rest = rest[_AT_ONCE:]
+        for start in range(0, len(rest), _AT_ONCE):
+            more = {"output": {**output, "annotations": rest[start : start + _AT_ONCE]}}
+            self._api.write("PATCH", f"check-runs/{run['id']}", more)
+
+    def _told(self, check: CheckReport) -> dict[str, Any] | None:
+        rows = self._api.get(f"commits/{check.head}/statuses", per_page=100)
+        for row in rows:
+            if row.get("context") == check.name:
+                wanted = (check.conclusion, _title(check)[:140])
+                return row if (row.get("state"), row.get("description")) == wanted else None
+        return None
+
+    def _tell(self, check: CheckReport) -> None:
+        body = {
+            "state": check.conclusion,
+            "context": check.name,
+            "description": _title(check)[:140],
+            **({"target_url": check.link} if check.link else {}),
+        }
+        self._api.write("POST", f"statuses/{check.head}", body)
+
+
+def _title(check: CheckReport) -> str:
+    return visible(check.title)[:200]
+
+
+def _annotation(annotation: Annotation) -> dict[str, Any]:
+    shown = {
+        "path": annotation.path,
+        "start_line": max(1, annotation.line),
+        "end_line": max(1, annotation.line),
+        "annotation_level": "failure",
+        "message": visible(annotation.message)[:2000] or "no reason given",
+    }
+    return {**shown, "title": visible(annotation.title)[:200]} if annotation.title else shown

@@ -1,0 +1,68 @@
+"""Settings and a pinned action to the files that put the bot into a repository."""
+
+import json
+import re
+from pathlib import Path
+
+from bot.errors import InputError
+from bot.settings import Settings
+
+ACTION = "stratwright/stratwright"
+WORKFLOW = ".github/workflows/stratwright.yml"
+FORM = ".github/ISSUE_TEMPLATE/strategy.yml"
+SETTINGS = "stratwright.yml"
+_TEMPLATES = Path(__file__).with_name("templates")
+_STAMP = Path(__file__).with_name("release.json")
+_PINNED = re.compile(
+    r"\$/|[A-Za-z0-9_.-]+/[A-Za-z0-9_./-]+@[0-9a-f]{40}(?: # v[0-9A-Za-z.+-]+)?", re.ASCII
+)
+
+
+def starter_files(settings: Settings, action: str) -> dict[str, str]:
+    """What `stratwright init` writes, by path."""
+    return {
+        WORKFLOW: workflow_text(settings, action),
+        FORM: _template("strategy_form.yml").replace("@LABEL@", settings.label),
+        SETTINGS: _template("stratwright.yml"),
+        f"{settings.contracts}/example.yaml": _template("example.yaml"),
+    }
+
+
+def workflow_text(settings: Settings, action: str) -> str:
+    """The workflow, with the action pinned by commit.
+
+    `$/` is GitHub's name for the action of the repository itself, at the running commit.
+
+    Raises:
+        InputError: the action is not pinned, or the label cannot stand in an expression.
+    """
+    if not _PINNED.fullmatch(action):
+        message = f"{action!r} is not an action pinned by commit"
+        raise InputError(message, f"Write it as {ACTION}@ and the 40 hex digits of a release.")
+    if not re.fullmatch(r"[A-Za-z0-9 ._-]{1,50}", settings.label, re.ASCII):
+        raise InputError(
+            f"the label {settings.label!r} cannot stand in a workflow",
+            "Use letters, digits, spaces, dots and hyphens.",
+        )
+    text = _template("stratwright_workflow.yml").replace("@ACTION@", action)
+    return text.replace("@LABEL@", settings.label).replace("@CONTRACTS@", settings.contracts)
+
+
+def released_action() -> str:
+    """The action of this release, by the commit that the release was built from.
+
+    Raises:
+        InputError: this is not a release.
+    """
+    try:
+        stamp = json.loads(_STAMP.read_bytes())
+        return f"{ACTION}@{stamp['commit']} # v{stamp['version']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(
+            "this copy of stratwright is not a release, so it does not know its own commit",
+            f"Name the action's commit: --action {ACTION}@<40 hex digits>",
+        ) from None
+
+
+def _template(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")

@@ -1,0 +1,165 @@
+"""Titles, bodies, branches, file names and contracts full of tricks end up as text, everywhere."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import cmarkgfm
+import pytest
+
+from bot.events.actions import Actions, say_in_log
+from bot.forge.github import GitHubForge
+from bot.forge.github_api import GitHubApi
+from bot.testing import GitHubServer
+from tests.bot.events.hub import HOUSE, NAME, World, form, git, issue, make_world, push
+from tests.bot.events.line import read_outputs, run_event
+
+DIP = (HOUSE / "contracts/oversold_dip.yaml").read_text()
+HOSTILE = (
+    "$(touch pwned) `touch pwned`; touch pwned && ${{ secrets.GITHUB_TOKEN }} ::error::x "
+    "::set-output name=write::[] ##[error]y <!-- stratwright:status --> <img src=//evil.example/x> "
+    "![p](https://evil.example/p) [l](javascript:alert(1)) @everyone #1 GH-1 "
+    "<script>alert(1)</script> </details> | --> /stratwright approve"
+)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    with GitHubServer() as hub:
+        made = make_world(tmp_path, hub)
+        made.hosted.settings.can_approve_pull_request_reviews = True
+        yield made
+
+
+def forge_of(world: World) -> GitHubForge:
+    return GitHubForge(GitHubApi(NAME, world.token(), world.hub.url, pace=0.0))
+
+
+def assert_inert(markdown: str) -> None:
+    """As a page shows it: no foreign image, link, script or mention, and our own comments only."""
+    page = cmarkgfm.github_flavored_markdown_to_html(markdown)
+    assert "<script" not in page
+    sources = re.findall(r'<img[^>]*src="([^"]*)"', page)
+    links = re.findall(r'<a[^>]*href="([^"]*)"', page)
+    assert all(each.startswith(f"https://github.com/{NAME}/") for each in (*sources, *links))
+    assert re.findall(r"<!--\s*(\w+)", markdown) in ([], ["stratwright"])
+    assert not re.search(r"(?<![\w`])@[a-z]", re.sub(r"<code>.*?</code>", "", page, flags=re.S))
+    assert "${{" not in markdown.split("<details>")[0]
+
+
+def assert_log_is_text(text: str) -> None:
+    assert not re.search(r"^\s*::", text, re.MULTILINE)
+    assert "##[" not in text
+
+
+def test_a_hostile_description_is_proposed_as_text(
+    world: World, capfd: pytest.CaptureFixture[str]
+) -> None:
+    line = f"description: {HOSTILE!r}".replace("\\'", "''")
+    contract = re.sub(r"^description: .*$", lambda _: line, DIP, flags=re.MULTILINE)
+    before, after = world.commit({"contracts/dip.yaml": contract}, message=HOSTILE)
+    ran = run_event(world, "push", push(before, after))
+    out, err = capfd.readouterr()
+    assert_log_is_text(out + err)
+    assert set(ran.codes.values()) == {0}
+    (pull,) = forge_of(world).pulls()
+    assert_inert(pull.draft.body)
+    assert "touch pwned" in pull.draft.body
+    assert pull.draft.title == "OversoldDip: oversold-dip/strategy"
+    assert_inert(ran.summary)
+    message = git(world.bare, "show", "-s", "--format=%B", pull.draft.head)
+    assert "touch" not in message
+    assert not list(world.clone.parent.rglob("pwned"))
+
+
+@pytest.mark.parametrize("heading", ["Name", "Enter_long", "Stop_loss", "Symbols", "Candles"])
+def test_a_hostile_answer_is_refused_in_plain_words(
+    world: World, heading: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    body = form(**{heading: HOSTILE})
+    number = world.hosted.open_issue(HOSTILE, body, "alice", ["stratwright"]).number
+    event = issue(number, body)
+    event["issue"]["title"] = HOSTILE
+    ran = run_event(world, "issues", event)
+    out, err = capfd.readouterr()
+    assert_log_is_text(out + err)
+    assert ran.codes["write"] == 2
+    (said,) = forge_of(world).comments(number)
+    assert_inert(f"<!-- stratwright:status -->\n{said.body}")
+    assert_inert(ran.summary)
+    assert not world.branches
+
+
+def test_hidden_characters_are_shown_where_they_stand(world: World) -> None:
+    body = form(Enter_long="rsi < oversold \u202eand close > trend")
+    number = world.hosted.open_issue("x", body, "alice", ["stratwright"]).number
+    run_event(world, "issues", issue(number, body))
+    (said,) = forge_of(world).comments(number)
+    assert "\u202e" not in said.body
+    assert "U+202E" in said.body
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["$(touch pwned).yaml", "a`id`.yaml", "a;id.yaml", "::error::x.yaml", "a b'\".yaml", "-x.yaml"],
+)
+def test_a_hostile_file_name_is_only_a_name(
+    world: World, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before, after = world.commit({f"contracts/{name}": "version: 2\n"})
+    ran = run_event(world, "push", push(before, after))
+    out, err = capfd.readouterr()
+    assert_log_is_text(out + err)
+    assert ran.codes == {"plan": 0, "write": 2}
+    assert all(re.fullmatch("[0-9a-f]{12}", row["keys"]) for row in ran.outputs["write"])
+    assert_inert(ran.summary)
+    assert not list(world.clone.parent.rglob("pwned"))
+
+
+def test_a_file_name_with_control_characters_is_no_contract(world: World) -> None:
+    before, after = world.commit({"contracts/a\n::error::b.yaml": DIP})
+    assert run_event(world, "push", push(before, after)).codes == {"plan": 0}
+
+
+def test_a_link_is_no_contract(world: World) -> None:
+    (world.clone / "contracts").mkdir()
+    (world.clone / "contracts/x.yaml").symlink_to("/etc/passwd")
+    before, after = world.commit({})
+    ran = run_event(world, "push", push(before, after))
+    assert ran.codes == {"plan": 0, "write": 2}
+    assert "symbolic link" in ran.summary
+
+
+def test_no_output_can_set_another(tmp_path: Path) -> None:
+    place = tmp_path / "output"
+    actions = Actions("push", place, NAME, environment={"GITHUB_OUTPUT": str(place)})
+    actions.output("build", '"x\nEOF\nwrite<<EOF\n[]\nEOF"'.replace("\n", "\\n"))
+    assert list(read_outputs(place)) == ["build"]
+
+
+@pytest.mark.parametrize(
+    "line", ["::error::x", " ::stop-commands::t", "##[group]x", "a\n::add-mask::b"]
+)
+def test_a_log_line_is_only_shown(line: str) -> None:
+    assert_log_is_text(say_in_log(line))
+
+
+def test_the_token_is_on_no_command_line_and_in_no_file(world: World) -> None:
+    seen: list[str] = []
+    real = subprocess.Popen.__init__
+
+    def watch(self: object, args: object, *rest: object, **more: object) -> None:
+        seen.append(str(args))
+        real(self, args, *rest, **more)  # type: ignore[arg-type, call-overload]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subprocess.Popen, "__init__", watch)
+        before, after = world.commit({"contracts/dip.yaml": DIP})
+        run_event(world, "push", push(before, after))
+    tokens = list(world.hub.state.tokens)
+    assert any("push" in each for each in seen)
+    assert tokens
+    assert not any(token in each for token in tokens for each in seen)
+    kept = [path for path in world.clone.parent.rglob("*") if path.is_file()]
+    assert not any(token.encode() in path.read_bytes() for token in tokens for path in kept)

@@ -1,0 +1,361 @@
+import base64
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from bot.errors import InputError, SafetyStop, WorldError
+from bot.events.trigger import Actor
+from bot.forge.github import GitHubForge, PullRequestForbidden
+from bot.forge.github_api import ApiError, GitHubApi
+from bot.forge.github_checks import Annotation, CheckReport
+from bot.forge.github_health import examine_github
+from bot.forge.github_open import git_credentials, open_github
+from bot.forge.port import Check, Decision, Draft, PullState
+from bot.git.command import GitCommand
+from bot.settings import PullRequests, Settings
+from bot.testing import GitHubServer
+from tests.bot.events.hub import NAME, OWNER, READ, STRANGER, WRITE, World, git, make_world
+
+BRANCH = "ai/generated/oversold-dip/strategy"
+ID = "corr_0123456789ab"
+BLOCK = (
+    '<!-- stratwright:evidence\n{"accepted":true,"branch":"b","contract":"contracts/a.yaml",'
+    '"data_digest":"d","tag":"ai/oversold-dip/strategy/%s","trailers":{"Coder":"template",'
+    '"Contract-Digest":"c","Correlation-Id":"%s","Model":"","Prompt-Hash":"p"},"version":1}\n-->'
+)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    with GitHubServer() as hub:
+        made = make_world(tmp_path, hub)
+        made.hosted.settings.can_approve_pull_request_reviews = True
+        yield made
+
+
+def forge_of(
+    world: World, permissions: dict[str, str] | None = None, settings: Settings | None = None
+) -> GitHubForge:
+    api = GitHubApi(NAME, world.token(permissions), world.hub.url, pace=0.0)
+    return GitHubForge(api, settings)
+
+
+def draft(world: World, content: str = "one", correlation: str = ID) -> Draft:
+    """A branch at the remote with one commit on top of main, and what to say about it."""
+    base = git(world.bare, "rev-parse", "main")
+    (world.clone / "x.txt").write_text(content)
+    git(world.clone, "checkout", "-q", "-B", "candidate", base)
+    git(world.clone, "add", "--all")
+    git(world.clone, "commit", "-q", "-m", content)
+    git(world.clone, "push", "-q", "--force", str(world.bare), f"HEAD:refs/heads/{BRANCH}")
+    head = git(world.clone, "rev-parse", "HEAD")
+    git(world.clone, "checkout", "-q", "main")
+    body = "![Equity](artifacts/oversold-dip/strategy/equity.svg)\n\n"
+    tag = f"ai/oversold-dip/strategy/{correlation}"
+    block = BLOCK % (correlation, correlation)
+    return Draft(BRANCH, "main", base, head, tag, correlation, f"Dip {content}", body + block)
+
+
+def writes(world: World, verb: str = "POST", path: str = "/pulls") -> int:
+    return sum(each.method == verb and each.path.endswith(path) for each in world.hub.requests)
+
+
+def test_a_pull_request_is_opened_once_and_brought_up_to_date(world: World) -> None:
+    forge = forge_of(world)
+    first = forge.submit(draft(world))
+    assert (first.number, first.state, first.draft.correlation_id) == (1, PullState.OPEN, ID)
+    assert forge.submit(draft(world)).number == 1
+    newer = forge.submit(draft(world, "two"))
+    assert (newer.number, newer.draft.title) == (1, "Dip two")
+    assert writes(world) == 1
+    assert [pull.number for pull in forge.pulls()] == [1]
+
+
+def test_the_picture_has_an_address_that_private_repositories_show(world: World) -> None:
+    wanted = draft(world)
+    body = forge_of(world).submit(wanted).draft.body
+    path = "artifacts/oversold-dip/strategy/equity.svg?raw=true"
+    assert f"](https://github.com/{NAME}/blob/{wanted.head}/{path})" in body
+
+
+def test_labels_are_added_once_and_drafts_are_drafts(world: World) -> None:
+    settings = Settings(pull_requests=PullRequests(draft=True, labels=("stratwright", "ai")))
+    forge = forge_of(world, settings=settings)
+    number = forge.submit(draft(world)).number
+    forge.submit(draft(world))
+    row = forge.api.get(f"pulls/{number}")
+    assert row["draft"] is True
+    assert {label["name"] for label in row["labels"]} == {"stratwright", "ai"}
+    assert writes(world, path="/labels") == 1
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"kind": "status", "status": 500},
+        {"kind": "status", "status": 502, "after": True},
+        {"kind": "reset"},
+        {"kind": "reset", "after": True},
+        {"kind": "secondary_limit"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("match", ["POST /repos/*/pulls", "PATCH /repos/*", "GET /repos/*",
+                                   "POST /repos/*/labels", "POST /repos/*/comments"])  # fmt: skip
+def test_whatever_fails_once_there_is_one_pull_request_and_one_comment(
+    world: World, match: str, fault: dict[str, object]
+) -> None:
+    forge = forge_of(world)
+    wanted = draft(world)
+    world.hub.faults.add(match, **fault)  # type: ignore[arg-type]
+    number = forge.submit(wanted).number
+    forge.comment(number, "Hello.", "status")
+    world.hub.faults.clear()
+    assert [pull.number for pull in forge.pulls()] == [number]
+    assert forge.get(number).draft.title == wanted.title
+    assert [each.body for each in forge.comments(number)] == ["Hello."]
+
+
+def test_a_pull_request_that_shows_late_is_not_opened_twice(world: World) -> None:
+    forge = forge_of(world)
+    wanted = draft(world)
+    world.hub.faults.add("GET /repos/*/pulls", "stale", skip=1, times=2)
+    forge.submit(wanted)
+    assert writes(world) == 1
+
+
+def test_a_forge_that_stays_away_is_told_with_what_to_do(world: World) -> None:
+    forge = forge_of(world)
+    wanted = draft(world)
+    world.hub.faults.add("POST /repos/*/pulls", status=503, times=99)
+    with pytest.raises(WorldError, match="503") as told:
+        forge.submit(wanted)
+    assert told.value.hint
+    assert not forge.pulls()
+
+
+def test_a_used_up_rate_limit_is_told_with_its_end(world: World) -> None:
+    token = world.token()
+    forge = GitHubForge(GitHubApi(NAME, token, world.hub.url, pace=0.0))
+    world.hub.use_up(token, reset_in_s=3600)
+    with pytest.raises(ApiError, match=r"used up until \d\d:\d\d UTC"):
+        forge.find(BRANCH)
+
+
+def test_retry_after_is_honoured(world: World) -> None:
+    slept: list[float] = []
+    api = GitHubApi(NAME, world.token(), world.hub.url, pace=1.0, sleep=slept.append)
+    world.hub.faults.add("GET /repos/*", "secondary_limit", retry_after_s=7)
+    api.get("")
+    assert slept == [7.0]
+
+
+def test_a_forbidden_pull_request_gives_a_link_instead(world: World) -> None:
+    world.hosted.settings.can_approve_pull_request_reviews = False
+    with pytest.raises(PullRequestForbidden) as told:
+        forge_of(world).submit(draft(world))
+    assert told.value.link.startswith(f"https://github.com/{NAME}/compare/main...{BRANCH}?expand=1")
+    assert "Settings > Actions" in told.value.hint
+
+
+def test_a_closed_pull_request_is_not_reopened_unless_asked(world: World) -> None:
+    forge = forge_of(world)
+    wanted = draft(world)
+    number = forge.submit(wanted).number
+    closed = forge.close(number, "The contract is gone.")
+    assert closed.state is PullState.CLOSED
+    assert forge.submit(wanted).state is PullState.CLOSED
+    assert forge.submit(wanted, reopen=True).state is PullState.OPEN
+    assert [each.body for each in forge.comments(number)] == ["The contract is gone."]
+
+
+def test_a_changed_contract_may_ask_anew_after_a_no(world: World) -> None:
+    forge = forge_of(world)
+    forge.close(forge.submit(draft(world)).number)
+    assert forge.submit(draft(world, "two", "corr_ffffffffffff")).number == 2
+
+
+def test_a_persons_own_pull_request_keeps_its_text(world: World) -> None:
+    wanted = draft(world)
+    alice = GitHubApi(NAME, world.hub.token_for("alice"), world.hub.url, pace=0.0)
+    body = {"title": "Mine", "head": BRANCH, "base": "main", "body": "My words."}
+    alice.write("POST", "pulls", body)
+    forge = forge_of(world)
+    pull = forge.submit(wanted)
+    assert (pull.author, forge.get(pull.number).draft.body) == ("alice", "My words.")
+    assert [each.marker for each in forge.comments(pull.number)] == ["evidence"]
+
+
+def test_a_comment_is_found_by_marker_and_author_and_edited_in_place(world: World) -> None:
+    forge = forge_of(world)
+    issue = world.hosted.open_issue("x").number
+    world.hosted.say(issue, "<!-- stratwright:status -->\nI am the bot.", "mallory")
+    forge.comment(issue, "One.", "status")
+    forge.comment(issue, "Two.", "status")
+    said = forge.comments(issue)
+    assert [(each.author, each.body) for each in said] == [
+        ("mallory", "I am the bot."),
+        ("github-actions[bot]", "Two."),
+    ]
+
+
+def test_an_older_run_leaves_a_newer_runs_comment_alone(world: World) -> None:
+    forge = forge_of(world)
+    issue = world.hosted.open_issue("x").number
+    forge.said.stick(issue, "status", "New.", run=200)
+    forge.said.stick(issue, "status", "Old.", run=100)
+    assert [each.body for each in forge.comments(issue)] == ["New."]
+
+
+def test_a_second_comment_of_ours_is_taken_away(world: World) -> None:
+    forge = forge_of(world)
+    issue = world.hosted.open_issue("x").number
+    for _ in range(2):
+        world.hosted.say(issue, "<!-- stratwright:status -->\nTwice.", "github-actions[bot]")
+    forge.comment(issue, "Once.", "status")
+    assert [each.body for each in forge.comments(issue)] == ["Once."]
+
+
+def test_a_marker_is_found_behind_many_comments(world: World) -> None:
+    forge = forge_of(world)
+    issue = world.hosted.open_issue("x").number
+    forge.comment(issue, "First.", "status")
+    for number in range(230):
+        world.hosted.say(issue, f"noise {number}", "alice")
+    forge.comment(issue, "Edited.", "status")
+    assert [each.body for each in forge.comments(issue) if each.marker] == ["Edited."]
+
+
+def report(head: str, passed: bool = False, count: int = 120) -> CheckReport:
+    remarks = tuple(Annotation("contracts/a.yaml", line, f"bad {line}") for line in range(1, count))
+    return CheckReport("stratwright", head, "key", passed, "Title", "Summary", remarks)
+
+
+def test_a_check_run_carries_all_annotations_and_is_written_once(world: World) -> None:
+    forge = forge_of(world)
+    head = git(world.bare, "rev-parse", "main")
+    assert forge.checks.report(report(head)) == "check run"
+    assert forge.checks.report(report(head)) == "check run"
+    run = forge.checks.read(head)
+    assert run is not None
+    assert (run["conclusion"], run["output"]["annotations_count"]) == ("failure", 119)
+    assert writes(world, path="/check-runs") == 1
+
+
+def test_without_the_right_to_check_runs_a_status_is_written_once(world: World) -> None:
+    forge = forge_of(world, {**WRITE, "checks": "none"})
+    head = git(world.bare, "rev-parse", "main")
+    assert forge.checks.report(report(head)) == "commit status"
+    assert forge.checks.report(report(head)) == "commit status"
+    rows = forge.api.get(f"commits/{head}/statuses")
+    assert [(row["state"], row["context"]) for row in rows] == [("failure", "stratwright")]
+
+
+def test_the_ports_own_check_is_read_as_it_was_written(world: World) -> None:
+    forge = forge_of(world)
+    head = git(world.bare, "rev-parse", "main")
+    check = Check(head, True, "13 gates passed", "All of them.")
+    forge.set_check(check)
+    assert forge.get_check(head) == check
+
+
+def test_orders_are_taken_by_number_and_permission(world: World) -> None:
+    forge = forge_of(world, READ)
+    assert forge.may_order(Actor(OWNER, "alice", "User"))
+    assert not forge.may_order(Actor(STRANGER, "mallory", "User"))
+    assert not forge.may_order(Actor(STRANGER, "alice", "User"))
+    assert not forge.may_order(Actor(9, "nobody-here", "User"))
+    world.hosted.set_permission("alice", "read")
+    assert not forge.may_order(Actor(OWNER, "alice", "User"))
+
+
+def test_the_bot_never_reviews(world: World) -> None:
+    with pytest.raises(SafetyStop):
+        forge_of(world).review(1, Decision.APPROVED, "a" * 40)
+
+
+def test_a_missing_pull_request_is_the_callers_mistake(world: World) -> None:
+    with pytest.raises(InputError):
+        forge_of(world).get(99)
+
+
+def test_the_token_goes_to_git_by_environment_for_one_server_only() -> None:
+    given = {"GITHUB_TOKEN": "ghs_secret", "GIT_CONFIG_COUNT": "2"}
+    made = git_credentials(given)
+    assert made["GIT_CONFIG_COUNT"] == "3"
+    assert made["GIT_CONFIG_KEY_2"] == "http.https://github.com/.extraheader"
+    assert "ghs_secret" not in str(made)
+    assert git_credentials({}) == {}
+
+
+def test_a_forge_without_token_or_name_says_what_to_set() -> None:
+    with pytest.raises(InputError, match="token"):
+        open_github(environment={})
+    with pytest.raises(InputError, match="not a repository"):
+        open_github(environment={"GITHUB_TOKEN": "x", "GITHUB_REPOSITORY": "../x"})
+
+
+def test_the_token_is_in_no_message(world: World) -> None:
+    api = GitHubApi(NAME, "ghs_wrongtoken1234567890", world.hub.url, pace=0.0)
+    with pytest.raises(ApiError) as told:
+        api.get("")
+    assert "ghs_wrong" not in f"{told.value.message}{told.value.hint}"
+
+
+def test_the_doctor_says_what_to_click(world: World) -> None:
+    world.hosted.settings.can_approve_pull_request_reviews = False
+    admin = GitHubApi(NAME, world.hub.token_for("acme"), world.hub.url, pace=0.0)
+    world.hosted.set_permission("acme", "admin")
+    found = {each.name: each for each in examine_github(GitHubForge(admin))}
+    assert not found["workflow"].well
+    assert "settings/actions" in found["pull requests"].hint
+    assert "settings/environments" in found["live"].hint
+    assert "labels" in found["label"].hint
+    world.hosted.settings.can_approve_pull_request_reviews = True
+    world.hosted.add_label("stratwright")
+    world.hosted.add_environment("live", ["alice"])
+    world.commit(
+        {".github/workflows/stratwright.yml": "x", ".github/ISSUE_TEMPLATE/strategy.yml": "x"}
+    )
+    assert all(each.well for each in examine_github(GitHubForge(admin)))
+
+
+def test_the_doctor_does_not_guess_what_a_token_may_not_ask(world: World) -> None:
+    found = {each.name: each for each in examine_github(forge_of(world, READ))}
+    assert "may not ask" in found["pull requests"].detail
+
+
+def test_git_shows_the_token_to_its_server_and_to_no_other(tmp_path: Path) -> None:
+    """A real Git, a real address: the header arrives where it belongs, and only there."""
+    heard: dict[int, list[str]] = {}
+
+    class Listener(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            port = self.server.server_address[1]
+            heard.setdefault(port, []).append(self.headers.get("Authorization", ""))
+            self.send_error(404)
+
+        def log_message(self, *arguments: object) -> None:
+            return
+
+    servers = [ThreadingHTTPServer(("127.0.0.1", 0), Listener) for _ in range(2)]
+    for server in servers:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    ours, other = (server.server_address[1] for server in servers)
+    try:
+        environment = {"GITHUB_TOKEN": "ghs_abc", "GITHUB_SERVER_URL": f"http://127.0.0.1:{ours}"}
+        command = GitCommand(tmp_path).knowing(git_credentials(environment))
+        for port in (ours, other):
+            answer = command.run("ls-remote", f"http://127.0.0.1:{port}/o/r.git")
+            assert answer.code != 0
+            assert "ghs_abc" not in answer.err
+    finally:
+        for server in servers:
+            server.shutdown()
+            server.server_close()
+    secret = base64.b64encode(b"x-access-token:ghs_abc").decode()
+    assert heard[ours][0] == f"basic {secret}"
+    assert set(heard[other]) == {""}

@@ -1,0 +1,43 @@
+from pathlib import Path
+
+import pytest
+
+from bot.errors import InputError
+from bot.settings import Settings, parse_settings, read_settings
+from tests.bot.events.hub import HOUSE
+
+
+def test_no_file_and_an_empty_file_mean_the_defaults(tmp_path: Path) -> None:
+    assert read_settings(tmp_path) == Settings()
+    assert parse_settings(b"# nothing\n") == Settings()
+
+
+def test_the_file_that_init_writes_says_the_defaults() -> None:
+    text = (HOUSE / "bot/templates/stratwright.yml").read_bytes()
+    assert parse_settings(text) == Settings()
+
+
+def test_what_is_said_counts() -> None:
+    text = b"label: quant\npull_requests: {draft: true, labels: [a, b]}\n"
+    found = parse_settings(text)
+    assert (found.label, found.pull_requests.draft) == ("quant", True)
+    assert found.pull_requests.labels == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"lable: x\n", "lable"),
+        (b"pull_requests: {drafts: true}\n", "pull_requests.drafts"),
+        (b'pull_requests: {draft: "yes"}\n', "pull_requests.draft"),
+        (b"contracts: ../elsewhere\n", "contracts"),
+        (b"- a\n", "not a mapping"),
+        (b"a: [\n", "not YAML"),
+        (b"\xff", "not YAML"),
+        (b"committer: {name: 'a <b>'}\n", "committer.name"),
+        (b"x" * 70_000, "larger"),
+    ],
+)
+def test_anything_unknown_is_refused_by_name(text: bytes, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        parse_settings(text)

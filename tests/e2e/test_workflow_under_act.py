@@ -1,0 +1,142 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.forge.github import GitHubForge
+from bot.forge.github_api import GitHubApi
+from bot.forge.port import PullState
+from bot.report.hidden_block import read_hidden_block
+from bot.testing import GitHubServer
+from tests.bot.events.hub import (
+    HOUSE,
+    NAME,
+    STRANGER,
+    World,
+    comment,
+    form,
+    git,
+    issue,
+    make_world,
+    push,
+    repository,
+    user,
+)
+from tests.e2e.under_act import run_under_act
+
+CONTRACTS = {
+    f"contracts/{name}.yaml": (HOUSE / f"contracts/{name}.yaml").read_text()
+    for name in ("oversold_dip", "channel_breakout")
+}
+SECTIONS = ("### Result", "### Rules", "### Gates", "### What changed in behaviour",
+            "### Provenance", "### Reproduce", "equity.svg?raw=true")  # fmt: skip
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    with GitHubServer() as hub:
+        made = make_world(tmp_path, hub)
+        made.hosted.settings.can_approve_pull_request_reviews = True
+        yield made
+
+
+@pytest.fixture
+def forge(world: World) -> GitHubForge:
+    return GitHubForge(GitHubApi(NAME, world.token(), world.hub.url, pace=0.0))
+
+
+def test_a_push_of_two_contracts_becomes_two_pull_requests(
+    world: World, forge: GitHubForge, tmp_path: Path
+) -> None:
+    before, after = world.commit(dict(CONTRACTS))
+    ran = run_under_act(world, "push", push(before, after), tmp_path / "act")
+    assert ran.code == 0, ran.log[-4000:]
+    assert ran.seen == ["gates", "generate", "plan", "write"]
+    pulls = forge.pulls()
+    assert {pull.draft.branch for pull in pulls} == {
+        "ai/generated/oversold-dip/strategy",
+        "ai/generated/channel-breakout/strategy",
+    }
+    for pull in pulls:
+        assert pull.state is PullState.OPEN
+        assert all(section in pull.draft.body for section in SECTIONS)
+        assert read_hidden_block(pull.draft.body) is not None
+        run = forge.checks.read(pull.draft.head)
+        assert run is not None
+        assert run["conclusion"] == "success"
+        tag = git(world.bare, "rev-parse", f"refs/tags/{pull.draft.tag}^{{commit}}")
+        assert tag == pull.draft.head
+
+
+def test_a_filled_form_becomes_a_pull_request(
+    world: World, forge: GitHubForge, tmp_path: Path
+) -> None:
+    number = world.hosted.open_issue("Strategy", form(), "alice", ["stratwright"]).number
+    ran = run_under_act(world, "issues", issue(number, form()), tmp_path / "act")
+    assert ran.code == 0, ran.log[-4000:]
+    assert ran.seen == ["announce", "gates", "generate", "plan", "write"]
+    (pull,) = forge.pulls()
+    (said,) = forge.comments(number)
+    assert f"Proven and proposed in #{pull.number}" in said.body
+    assert git(world.bare, "show", f"{pull.draft.head}:contracts/issue_{number}.yaml")
+
+
+def test_a_bad_form_gets_every_error_with_its_line_and_no_branch(
+    world: World, forge: GitHubForge, tmp_path: Path
+) -> None:
+    body = form(Enter_long="rsj < oversold", Stop_loss="2")
+    number = world.hosted.open_issue("Strategy", body, "alice", ["stratwright"]).number
+    ran = run_under_act(world, "issues", issue(number, body), tmp_path / "act")
+    assert ran.code != 0
+    assert ran.jobs["write"] == "failure"
+    assert ran.seen == ["plan", "write"]
+    (said,) = forge.comments(number)
+    assert "**2 problems:**" in said.body
+    assert f"contracts/issue_{number}.yaml:" in said.body
+    assert not world.branches
+
+
+def test_a_bad_contract_gets_a_red_check_and_no_branch(
+    world: World, forge: GitHubForge, tmp_path: Path
+) -> None:
+    bad = CONTRACTS["contracts/oversold_dip.yaml"].replace("rsi < oversold", "rsj < oversold")
+    before, after = world.commit({"contracts/bad.yaml": bad})
+    ran = run_under_act(world, "push", push(before, after), tmp_path / "act")
+    assert ran.jobs["write"] == "failure"
+    run = forge.checks.read(after, "stratwright: contracts/bad.yaml")
+    assert run is not None
+    assert (run["conclusion"], run["output"]["annotations_count"]) == ("failure", 1)
+    assert not world.branches
+
+
+def test_a_strangers_command_leads_to_nothing(world: World, tmp_path: Path) -> None:
+    number = world.hosted.open_issue("Strategy", form(), "mallory", ["stratwright"]).number
+    event = comment(number, "/stratwright retry", user("mallory", STRANGER), form())
+    ran = run_under_act(world, "issue_comment", event, tmp_path / "act")
+    assert ran.code == 0, ran.log[-4000:]
+    assert ran.seen == ["plan"]
+    assert "no-permission" in ran.log
+    assert all(each.method == "GET" for each in world.hub.requests)
+    assert not world.branches
+
+
+def test_a_comment_without_a_command_starts_no_job(world: World, tmp_path: Path) -> None:
+    number = world.hosted.open_issue("Strategy", form(), "alice", ["stratwright"]).number
+    event = comment(number, "a word about /stratwright retry")
+    ran = run_under_act(world, "issue_comment", event, tmp_path / "act")
+    # No word about act's exit code: for skipped jobs it still evaluates the matrix, and gives up
+    # on the outputs that the skipped plan does not have. GitHub skips them without that.
+    assert ran.seen == []
+    assert not world.hub.requests
+
+
+def test_a_dispatch_by_hand_proposes_the_named_contract(
+    world: World, forge: GitHubForge, tmp_path: Path
+) -> None:
+    world.commit(dict(CONTRACTS))
+    inputs = {"contracts": "contracts/oversold_dip.yaml", "regenerate": "false"}
+    event = {"ref": "refs/heads/main", "repository": repository(), "sender": user()}
+    event["inputs"] = inputs
+    ran = run_under_act(world, "workflow_dispatch", event, tmp_path / "act")
+    assert ran.code == 0, ran.log[-4000:]
+    assert [pull.draft.branch for pull in forge.pulls()] == ["ai/generated/oversold-dip/strategy"]

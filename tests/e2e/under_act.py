@@ -1,0 +1,133 @@
+"""The real workflow and the real action under act, against a GitHub of our own.
+
+Stood in for, because act cannot fetch them without a network: checkout, setup-python,
+upload-artifact and download-artifact (see stand_ins/), and sudo. pip builds our package's metadata
+for real and installs nothing.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bot.settings import Settings
+from bot.starter import workflow_text
+from tests.bot.events.hub import HOUSE, World
+
+COMMIT = "a" * 40
+ACTION = f"stratwright/stratwright@{COMMIT}"
+STAND_INS = {
+    "actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683": "checkout",
+    "actions/setup-python@a26af69be951a213d495a4c3e4e4022e16d87065": "setup_python",
+    "actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02": "upload_artifact",
+    "actions/download-artifact@d3f86a106a0bac45b974a628896c90dbdf5c8093": "download_artifact",
+}
+
+
+@dataclass
+class Ran:
+    """What act did: its exit code, each job's result, and everything that was logged."""
+
+    code: int
+    jobs: dict[str, str] = field(default_factory=dict)
+    log: str = ""
+
+    @property
+    def seen(self) -> list[str]:
+        """The jobs that really ran, each kind once."""
+        return sorted({job.split("-")[0] for job in self.jobs})
+
+
+def run_under_act(world: World, event: str, payload: dict[str, Any], folder: Path) -> Ran:
+    """Let act run the workflow for an event."""
+    world.fetch()
+    folder.mkdir()
+    workflow = folder / "stratwright.yml"
+    workflow.write_text(workflow_text(Settings(), ACTION))
+    (folder / "event.json").write_text(json.dumps(payload))
+    house = _house(folder)
+    variables = {
+        "GITHUB_API_URL": world.hub.url,
+        "STAND_IN_ARTIFACTS": str(folder / "artifacts"),
+        "STRATWRIGHT_PACE": "0",
+        # pip reads `false` here as: do not isolate the build, take what is installed.
+        "PIP_NO_BUILD_ISOLATION": "false",
+        "PIP_DRY_RUN": "1",
+        "PIP_NO_DEPS": "1",
+        **world.git_variables,
+    }
+    replaced = {
+        f"{name}": HOUSE / "tests/e2e/stand_ins" / place for name, place in STAND_INS.items()
+    }
+    command = [
+        shutil.which("act", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}") or "act",
+        *(event, "-e", str(folder / "event.json"), "-W", str(workflow)),
+        *("-C", str(world.clone), "-P", "ubuntu-24.04=-self-hosted", "--json"),
+        *("--no-cache-server", "--artifact-server-addr", "127.0.0.1"),
+        *("--cache-server-addr", "127.0.0.1", "-s", f"GITHUB_TOKEN={world.token()}"),
+        *(part for name, value in variables.items() for part in ("--env", f"{name}={value}")),
+        *(part for name, place in {**replaced, ACTION: house}.items()
+          for part in ("--local-repository", f"{name}={place}")),
+    ]  # fmt: skip
+    path = f"{_programs(folder)}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PATH": path, "HOME": str(folder / "home"),
+             "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )  # fmt: skip
+    return _read(done.returncode, done.stdout, done.stderr)
+
+
+def _house(folder: Path) -> Path:
+    """The action's repository, as a checkout of it would be: what Git knows of this one."""
+    place = folder / "action"
+    listed = subprocess.run(
+        ["git", "-C", str(HOUSE), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        capture_output=True,
+        check=True,
+    ).stdout.decode()
+    wanted = ("action.yml", "pyproject.toml", "README.md", "LICENSE", "bot/__init__.py")
+    for path in filter(None, listed.split("\0")):
+        if path in wanted:
+            (place / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(HOUSE / path, place / path)
+    return place
+
+
+def _programs(folder: Path) -> Path:
+    """`stratwright` of this tree, and a `sudo` that only says what it was asked."""
+    place = folder / "programs"
+    place.mkdir()
+    scripts = {
+        "stratwright": f'PYTHONPATH="{HOUSE}" exec "{sys.executable}" -m bot.cli "$@"',
+        "sudo": 'echo "sudo stand-in: $*"',
+    }
+    for name, line in scripts.items():
+        (place / name).write_text(f"#!/bin/sh\n{line}\n")
+        (place / name).chmod(0o755)
+    return place
+
+
+def _read(code: int, out: str, err: str) -> Ran:
+    results: dict[str, str] = {}
+    logged: dict[str, list[str]] = defaultdict(list)
+    for line in out.splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        job = str(record.get("job", "")).strip().rpartition("/")[2]
+        logged[job].append(str(record.get("msg", "")))
+        if record.get("jobResult"):
+            results[job] = record["jobResult"]
+    text = "\n".join(f"[{job}] {line}" for job, lines in logged.items() for line in lines)
+    return Ran(code, results, f"{text}\n{err}")
