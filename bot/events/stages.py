@@ -2,7 +2,7 @@
 
 plan reads. generate writes a candidate and runs nothing. gates runs the candidate in the sandbox,
 with no token and no repository. write judges what the sandbox answered, and is the only one that
-may change anything; see docs/decisions/0004-jobs-by-permission.md.
+may change anything; see docs/decisions/0005-jobs-by-permission.md.
 """
 
 import tempfile
