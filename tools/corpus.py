@@ -1,7 +1,7 @@
 """Hold a corpus of contracts to one meaning: adapter file, Freqtrade file, evaluator, bar by bar.
 
 `python -m tools.corpus [CONTRACT...]` generates both targets of every contract, lets the adapter
-file and real Freqtrade signal on three synthetic markets of 5,000 bars and on the daily S&P 500,
+file and real Freqtrade signal on three synthetic markets of 5,000 bars and on the prices of the S&P 500,
 compares Freqtrade's back-test with the `freqtrade` fill profile, and prints a table of what
 differs. Exit code 1 if anything does.
 """
@@ -56,7 +56,7 @@ class Row:
 
 
 def markets(bars: int = BARS) -> dict[str, pd.DataFrame]:
-    """Three synthetic markets and a real one; its missing days are flat, as Freqtrade has them."""
+    """Three synthetic markets, and the real prices of the S&P 500 at made-up hours."""
     frames = {f"synthetic {seed}": market(bars, seed) for seed in SEEDS}
     real = pd.read_csv(ROOT / "tests" / "fixtures" / "sp500_daily.csv")
     hours = pd.date_range("2000-01-01", periods=len(real), freq="h", tz="UTC")
