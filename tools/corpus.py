@@ -1,7 +1,7 @@
 """Hold a corpus of contracts to one meaning: adapter file, Freqtrade file, evaluator, bar by bar.
 
 `python -m tools.corpus [CONTRACT...]` generates both targets of every contract, lets the adapter
-file and real Freqtrade signal on three synthetic markets of 5,000 bars and on the prices of the S&P 500,
+file and real Freqtrade signal on three synthetic markets of 5,000 bars and on S&P 500 prices,
 compares Freqtrade's back-test with the `freqtrade` fill profile, and prints a table of what
 differs. Exit code 1 if anything does.
 """
