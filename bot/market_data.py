@@ -12,7 +12,7 @@ from Backtest.candles import Candles, read_columns
 from Backtest.errors import BacktestError
 from Backtest.times import iso, to_ms
 from bot.contract.model import Contract
-from bot.contract.symbols import moment
+from bot.contract.symbols import file_symbol, moment
 from bot.errors import InputError
 from bot.places import inside
 
@@ -105,7 +105,7 @@ def _file_of(contract: Contract, symbol: str, root: Path, given: Path | None) ->
     if given is None:
         label = _path_of(contract, symbol)
         return label, inside(root, label)
-    stem = _stem(symbol)
+    stem = file_symbol(symbol)
     if len(contract.market.symbols) == 1:
         path = Path(str(given).replace("{symbol}", stem))
         return path.name, path
@@ -121,12 +121,7 @@ def _path_of(contract: Contract, symbol: str) -> str:
     if source == "ccxt" or pattern is None:
         hint = "Give --data FILE, or a contract with source: csv, feather or freqtrade and a path."
         raise InputError(f"data.source: {source} is not downloaded by this version", hint)
-    label = pattern.replace("{symbol}", _stem(symbol))
+    label = pattern.replace("{symbol}", file_symbol(symbol))
     if source == "freqtrade" and not label.endswith((".feather", ".csv", ".parquet")):
-        return f"{label.rstrip('/')}/{_stem(symbol)}-{contract.market.timeframe}.feather"
+        return f"{label.rstrip('/')}/{file_symbol(symbol)}-{contract.market.timeframe}.feather"
     return label
-
-
-def _stem(symbol: str) -> str:
-    """A symbol as file names have it: BTC_USDT."""
-    return symbol.replace("/", "_").replace(":", "_")

@@ -132,7 +132,7 @@ def run_line(path: Path, shop: Workshop) -> Result:
                 return propose(work, candidate, sealed, tag, shop)
             failures = (*failures, refuse(work, candidate, sealed.evidence, shop))
             if len(failures) >= shop.coder.rounds:
-                return blocked(work, sealed.evidence, tag, shop)
+                return blocked(work, sealed.evidence, shop)
 
 
 def take_on(loaded: LoadedContract, shop: Workshop) -> Commission:
@@ -313,7 +313,7 @@ def refuse(work: Commission, candidate: Candidate, evidence: Evidence, shop: Wor
     return Failure(candidate, tuple(failed))
 
 
-def blocked(work: Commission, evidence: Evidence, tag: str, shop: Workshop) -> Result:
+def blocked(work: Commission, evidence: Evidence, shop: Workshop) -> Result:
     """Every round was refused: say so with every error; nothing is pushed."""
     return Result(
         status="blocked",

@@ -40,7 +40,7 @@ def backtest_file(path: Path, data: str, sandbox: Sandbox) -> Judgement:
     cfg = read_default_cfg(source, path)
     try:
         frame = read_all(data, cfg)
-        decisions = _decide(path, source, cfg, frame, sandbox)
+        decisions = _decide(source, cfg, frame, sandbox)
         broker = SimBroker(**broker_settings(cfg))
         summary = replay_decisions(SimBrokerAdapter(broker), frame, cfg, decisions)
     except BacktestError as error:
@@ -72,7 +72,7 @@ def read_default_cfg(source: bytes, path: Path) -> dict[str, Any]:
 
 
 def _decide(
-    path: Path, source: bytes, cfg: dict[str, Any], frame: pd.DataFrame, sandbox: Sandbox
+    source: bytes, cfg: dict[str, Any], frame: pd.DataFrame, sandbox: Sandbox
 ) -> dict[str, Any]:
     if "symbol" in frame.columns:
         parts = {str(name): part for name, part in frame.groupby("symbol", sort=False)}

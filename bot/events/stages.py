@@ -128,7 +128,7 @@ def judge_and_propose(work: Commission, case: Handover, tag: str, shop: Workshop
         publish(shop, work, EventName.TEST_PASSED, {"gates": len(examination.verdicts)})
         return propose(work, case.candidate, sealed, tag, shop)
     refuse(work, case.candidate, sealed.evidence, shop)
-    return blocked(work, sealed.evidence, tag, shop)
+    return blocked(work, sealed.evidence, shop)
 
 
 def check_handover(case: Handover, work: Commission, shop: Workshop) -> None:
