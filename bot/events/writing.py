@@ -13,6 +13,7 @@ from bot.events.work import Deed, Item
 from bot.forge.github import PullRequestForbidden
 from bot.forge.github_api import Missing, segment
 from bot.forge.github_checks import NAME, Annotation, CheckReport
+from bot.forge.github_comments import Thread
 from bot.forge.port import PullState
 from bot.gates.port import Verdict
 from bot.identity import task_of_branch
@@ -58,9 +59,8 @@ def write(desk: Desk, item: Item, folder: Path) -> Written:
         _tell_failure(desk, item, error)
         raise
     if done.status is not None:
-        text = status_text(done.status)
-        desk.actions.summary(text)
-        if item.at:
+        desk.actions.summary(status_text(done.status))
+        if item.at or done.status.stopped or _complained(desk, item):
             _tell(desk, item, done.status)
     return done
 
@@ -174,8 +174,22 @@ def _explanation(desk: Desk, item: Item) -> str:
 
 def _tell(desk: Desk, item: Item, status: Status) -> None:
     """Edit the request's one status comment; a later run's word stays."""
-    marker = f"order:{item.order}" if item.order else "status"
-    desk.forge.said.stick(item.at, marker, status_text(status), desk.actions.run)
+    marker = f"order:{item.order}" if item.order else _marker(item)
+    desk.forge.said.stick(_thread(desk, item), marker, status_text(status), desk.actions.run)
+
+
+def _thread(desk: Desk, item: Item) -> Thread:
+    """Where a request is answered: a push has no issue, so its commit is where people look."""
+    return Thread(item.at) if item.at else Thread(commit=desk.repository.base().commit)
+
+
+def _marker(item: Item) -> str:
+    return "status" if item.at else f"status:{item.key}"
+
+
+def _complained(desk: Desk, item: Item) -> bool:
+    """Whether an earlier run stopped at this commit and said so there."""
+    return desk.forge.said.find(_thread(desk, item), _marker(item)) is not None
 
 
 def _tell_failure(desk: Desk, item: Item, error: StratwrightError) -> None:
@@ -185,15 +199,16 @@ def _tell_failure(desk: Desk, item: Item, error: StratwrightError) -> None:
     status = Status(_name(item), 1, headline, True, run_url=desk.actions.run_url)
     desk.actions.summary(status_text(status))
     try:
-        if item.at:
-            _tell(desk, item, status)
+        _tell(desk, item, status)
     except StratwrightError as second:
         desk.say(f"this could not be told on GitHub: {second.message}")
 
 
 def _carried_out(desk: Desk, item: Item) -> bool:
     """Whether a command was obeyed before; GitHub may deliver twice, people may run jobs again."""
-    said = desk.forge.said.find(item.at, f"order:{item.order}") if item.order else None
+    if not item.order:
+        return False
+    said = desk.forge.said.find(_thread(desk, item), f"order:{item.order}")
     return said is not None and f"- [x] {STEPS[-1]}" in said.body
 
 

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 from bot.errors import InputError, SafetyStop, WorldError
 from bot.forge.github_api import Forbidden, GitHubApi, Missing, Unprocessable, segment
 from bot.forge.github_checks import NAME, CheckReport, GitHubChecks
-from bot.forge.github_comments import GitHubComments, as_comment, same
+from bot.forge.github_comments import GitHubComments, Thread, as_comment, same
 from bot.forge.port import (
     Check,
     Comment,
@@ -134,11 +134,11 @@ class GitHubForge:
     def comment(self, number: int, body: str, marker: str = "") -> Comment:
         """Say something once; under a marker the earlier comment is edited."""
         kept = marker or f"said:{sha256(body.encode()).hexdigest()[:16]}"
-        return as_comment(self.said.stick(number, kept, body))
+        return as_comment(self.said.stick(Thread(number), kept, body))
 
     def comments(self, number: int) -> tuple[Comment, ...]:
         """What was said, oldest first."""
-        return tuple(as_comment(said) for said in self.said.all(number))
+        return tuple(as_comment(said) for said in self.said.all(Thread(number)))
 
     def review(self, number: int, decision: Decision, head: str, body: str = "") -> Review:
         """People review on GitHub's own page; the bot never does."""

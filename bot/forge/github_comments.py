@@ -1,5 +1,7 @@
 """What the bot says on GitHub: comments that are found again by marker and author, edited in place.
 
+They stand under an issue or pull request, or, where a push asked, on the commit.
+
 The marker is the comment's first line. Strangers can write it too, so a comment counts as ours
 only if we wrote it; and a run never edits what a later run said.
 """
@@ -29,8 +31,31 @@ class Said:
     body: str
 
 
+@dataclass(frozen=True)
+class Thread:
+    """Where comments stand: under an issue or pull request, or on a commit."""
+
+    number: int = 0
+    commit: str = ""
+
+    @property
+    def listed(self) -> str:
+        """Where its comments are listed and made."""
+        return (
+            f"issues/{self.number}/comments" if self.number else f"commits/{self.commit}/comments"
+        )
+
+    @property
+    def one(self) -> str:
+        """Where single comments of its kind are changed."""
+        return "issues/comments" if self.number else "comments"
+
+    def __str__(self) -> str:
+        return f"#{self.number}" if self.number else f"commit {self.commit[:12]}"
+
+
 class GitHubComments:
-    """The comments of one repository's issues and pull requests."""
+    """The comments of one repository's issues, pull requests and commits."""
 
     def __init__(self, api: GitHubApi, login: str) -> None:
         self._api = api
@@ -47,20 +72,20 @@ class GitHubComments:
                 self._login = self._default_login
         return self._login
 
-    def all(self, number: int) -> list[Said]:
-        """Everything said under an issue or pull request, oldest first."""
-        return [_said(row) for row in self._api.pages(f"issues/{number}/comments")]
+    def all(self, thread: Thread) -> list[Said]:
+        """Everything said there, oldest first."""
+        return [_said(row) for row in self._api.pages(thread.listed)]
 
-    def find(self, number: int, marker: str) -> Said | None:
+    def find(self, thread: Thread, marker: str) -> Said | None:
         """Our own comment under a marker, if there is one."""
-        mine = self._mine(number, marker)
+        mine = self._mine(thread, marker)
         return mine[0] if mine else None
 
-    def stick(self, number: int, marker: str, body: str, run: int = 0) -> Said:
+    def stick(self, thread: Thread, marker: str, body: str, run: int = 0) -> Said:
         """Say something once under a marker: edit the earlier comment, or write the first.
 
         Args:
-            number: the issue's or pull request's.
+            thread: where.
             marker: which of our comments.
             body: Markdown.
             run: counts up from run to run; what a later run said stays.
@@ -71,34 +96,34 @@ class GitHubComments:
         text = f"{head}\n{clipped(body)}".rstrip()
 
         def look() -> Said | None:
-            mine = self._mine(number, marker)
+            mine = self._mine(thread, marker)
             current = mine[0] if mine else None
             if current and (current.run > run or (same(current.body, text))):
-                self._remove(mine[1:])
+                self._remove(thread, mine[1:])
                 return current
             return None
 
         def write() -> None:
-            mine = self._mine(number, marker)
+            mine = self._mine(thread, marker)
             if mine:
-                self._api.write("PATCH", f"issues/comments/{mine[0].id}", {"body": text})
+                self._api.write("PATCH", f"{thread.one}/{mine[0].id}", {"body": text})
             else:
-                self._api.write("POST", f"issues/{number}/comments", {"body": text})
+                self._api.write("POST", thread.listed, {"body": text})
 
-        return self._api.ensure(f"the comment under #{number}", look, write)
+        return self._api.ensure(f"the comment under {thread}", look, write)
 
-    def _mine(self, number: int, marker: str) -> list[Said]:
+    def _mine(self, thread: Thread, marker: str) -> list[Said]:
         return [
             said
-            for said in self.all(number)
+            for said in self.all(thread)
             if said.marker == marker and said.author.casefold() == self.login.casefold()
         ]
 
-    def _remove(self, doubles: list[Said]) -> None:
+    def _remove(self, thread: Thread, doubles: list[Said]) -> None:
         """Two runs at once, or an answer that got lost, may have left a second comment of ours."""
         for said in doubles:
             try:
-                self._api.write("DELETE", f"issues/comments/{said.id}", {})
+                self._api.write("DELETE", f"{thread.one}/{said.id}", {})
             except Missing:
                 continue
 

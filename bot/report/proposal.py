@@ -34,6 +34,7 @@ LONGEST_ADDRESS = 2_000
 MOST_CHANGES = 20
 _COMMAND = re.compile(r"[A-Za-z0-9_ ./-]+")
 _TRADE_HEADS = ("", "Symbol", "Side", "Volume", "Entry", "Price", "Exit", "Price", "Profit", "By")
+_TRADE_SIDES = "lllrlrlrrl"
 
 
 def pull_request_body(story: Story, image_url: str | None = None) -> str:
@@ -169,11 +170,19 @@ def _changes(story: Story) -> str:
             (word, *(markdown_text(cell, 60) for cell in trade_cells(trade)))
             for word, trade in marked[:MOST_CHANGES]
         ]
-        table = _table(_TRADE_HEADS, rows, "lllrlrlrrl")
         left = len(marked) - len(rows)
         more = f"{left} more rows are in report.html." if left > 0 else ""
-        parts.append(_folded("The trades that differ", [table, more]))
+        parts.append(_folded("The trades that differ", [_trades(rows), more]))
     return _section("What changed in behaviour", parts)
+
+
+def _trades(rows: Sequence[Sequence[str]]) -> str:
+    """A table that fits the width of a pull request: what all rows share is said once, above."""
+    shared = [at for at in (1, 2) if len({row[at] for row in rows}) == 1]
+    kept = [at for at in range(len(_TRADE_HEADS)) if at not in shared]
+    above = f"All {', '.join(rows[0][at] for at in shared)}.\n\n" if shared else ""
+    heads, *cells = ([row[at] for at in kept] for row in (_TRADE_HEADS, *rows))
+    return above + _table(heads, cells, "".join(_TRADE_SIDES[at] for at in kept))
 
 
 def _provenance(story: Story) -> str:

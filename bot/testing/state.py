@@ -45,6 +45,18 @@ class Comment:
 
 
 @dataclass
+class CommitComment:
+    """Something said about a commit."""
+
+    id: int
+    sha: str
+    author: Account
+    body: str
+    created: str
+    updated: str
+
+
+@dataclass
 class Review:
     """Somebody's word on a pull request at one commit."""
 
@@ -126,6 +138,7 @@ class Repository:
     labels: dict[str, Label] = field(default_factory=dict)
     issues: dict[int, Issue] = field(default_factory=dict)
     comments: dict[int, Comment] = field(default_factory=dict)
+    commit_comments: dict[int, CommitComment] = field(default_factory=dict)
     suites: dict[int, CheckSuite] = field(default_factory=dict)
     checks: dict[int, CheckRun] = field(default_factory=dict)
     statuses: list[Status] = field(default_factory=list)

@@ -5,6 +5,7 @@ import pytest
 
 from bot.forge.github import GitHubForge
 from bot.forge.github_api import GitHubApi
+from bot.forge.github_comments import Thread
 from bot.forge.port import PullState
 from bot.report.hidden_block import read_hidden_block
 from bot.testing import GitHubServer
@@ -106,6 +107,9 @@ def test_a_bad_contract_gets_a_red_check_and_no_branch(
     run = forge.checks.read(after, "stratwright: contracts/bad.yaml")
     assert run is not None
     assert (run["conclusion"], run["output"]["annotations_count"]) == ("failure", 1)
+    (said,) = forge.said.all(Thread(commit=after))
+    line = next(n for n, text in enumerate(bad.splitlines(), 1) if "rsj <" in text)
+    assert f"contracts/bad.yaml:{line}:" in said.body
     assert not world.branches
 
 

@@ -8,6 +8,7 @@ _CHAPTERS = (
     "apps",
     "checks",
     "comments",
+    "commit_comments",
     "commits",
     "contents",
     "deployments",

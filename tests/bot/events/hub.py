@@ -38,6 +38,7 @@ class World:
     hosted: HostedRepository
     bare: Path
     clone: Path
+    main: str = "main"
 
     def token(self, permissions: dict[str, str] | None = None) -> str:
         """What a job gets as GITHUB_TOKEN."""
@@ -85,8 +86,8 @@ class World:
             place.write_bytes(content.encode() if isinstance(content, str) else content)
         git(self.clone, "add", "--all")
         git(self.clone, "commit", "-q", "-m", message)
-        git(self.clone, "push", "-q", str(self.bare), "main")
-        git(self.clone, "update-ref", "refs/remotes/origin/main", "HEAD")
+        git(self.clone, "push", "-q", str(self.bare), f"refs/heads/{self.main}")
+        git(self.clone, "update-ref", f"refs/remotes/origin/{self.main}", "HEAD")
         return before, git(self.clone, "rev-parse", "HEAD")
 
     @property
@@ -100,11 +101,11 @@ class World:
         git(self.clone, "fetch", "-q", str(self.bare), "+refs/heads/*:refs/remotes/origin/*")
 
 
-def make_world(folder: Path, hub: GitHubServer) -> World:
-    """A repository with candles, people and one commit."""
+def make_world(folder: Path, hub: GitHubServer, main: str = "main") -> World:
+    """A repository with candles, people and one commit on its default branch."""
     bare, clone = folder / "bare.git", folder / "clone"
-    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(bare)], check=True)
-    subprocess.run(["git", "init", "-q", "-b", "main", str(clone)], check=True)
+    subprocess.run(["git", "init", "-q", "--bare", "-b", main, str(bare)], check=True)
+    subprocess.run(["git", "init", "-q", "-b", main, str(clone)], check=True)
     git(clone, "config", "user.name", "Somebody")
     git(clone, "config", "user.email", "somebody@example.com")
     git(clone, "remote", "add", "origin", ADDRESS)
@@ -114,13 +115,14 @@ def make_world(folder: Path, hub: GitHubServer) -> World:
     (clone / "README.md").write_text("Strategies.\n")
     git(clone, "add", "--all")
     git(clone, "commit", "-q", "-m", "first")
-    git(clone, "push", "-q", str(bare), "main")
-    git(clone, "update-ref", "refs/remotes/origin/main", "HEAD")
-    hosted = hub.create_repository(NAME, bare=bare)
+    git(clone, "push", "-q", str(bare), f"refs/heads/{main}")
+    git(clone, "update-ref", f"refs/remotes/origin/{main}", "HEAD")
+    git(clone, "symbolic-ref", "refs/remotes/origin/HEAD", f"refs/remotes/origin/{main}")
+    hosted = hub.create_repository(NAME, bare=bare, default_branch=main)
     hub.add_user("alice", id=OWNER)
     hub.add_user("mallory", id=STRANGER)
     hosted.set_permission("alice", "write")
-    return World(hub, hosted, bare, clone)
+    return World(hub, hosted, bare, clone, main)
 
 
 def user(login: str = "alice", number: int = OWNER, kind: str = "User") -> dict[str, Any]:

@@ -11,8 +11,9 @@ import pytest
 from bot.events.actions import Actions, say_in_log
 from bot.forge.github import GitHubForge
 from bot.forge.github_api import GitHubApi
+from bot.forge.github_comments import Thread
 from bot.testing import GitHubServer
-from tests.bot.events.hub import HOUSE, NAME, World, form, git, issue, make_world, push
+from tests.bot.events.hub import HOUSE, NAME, World, comment, form, git, issue, make_world, push
 from tests.bot.events.line import read_outputs, run_event
 
 DIP = (HOUSE / "contracts/oversold_dip.yaml").read_text()
@@ -115,6 +116,84 @@ def test_a_hostile_file_name_is_only_a_name(
     assert all(re.fullmatch("[0-9a-f]{12}", row["keys"]) for row in ran.outputs["write"])
     assert_inert(ran.summary)
     assert not list(world.clone.parent.rglob("pwned"))
+
+
+# Names that a runner's shell, a page or Git's own command line would each read otherwise.
+BRANCHES = [
+    "$(touch${IFS}pwned)",
+    "`touch${IFS}pwned`",
+    "a;touch${IFS}pwned",
+    "a|touch${IFS}pwned",
+    "${{secrets.GITHUB_TOKEN}}",
+    "a'b\"c",
+    "<!--stratwright-->",
+    "<img/src=x>",
+    "@everyone",
+    "a\u202eb\u200b",
+    "refs/heads/main",
+]
+# Git itself allows none of these; an event may say anything.
+IMPOSSIBLE = ["::error::x", "--upload-pack=touch", "a b", "a\n::error::b", "a..b", ""]
+
+
+@pytest.mark.parametrize("name", BRANCHES + IMPOSSIBLE)
+def test_a_push_to_a_hostile_branch_is_ignored_as_text(
+    world: World, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before, after = world.commit({"contracts/dip.yaml": DIP})
+    ran = run_event(world, "push", push(before, after, f"refs/heads/{name}"))
+    out, err = capfd.readouterr()
+    assert_log_is_text(out + err)
+    assert ran.codes == {"plan": 0}
+    assert_inert(ran.summary)
+    assert not world.branches
+    assert not list(world.clone.parent.rglob("pwned"))
+
+
+@pytest.mark.parametrize("name", BRANCHES[::3])
+def test_a_hostile_default_branch_is_only_a_name(
+    tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with GitHubServer() as hub:
+        world = make_world(tmp_path, hub, name)
+        world.hosted.settings.can_approve_pull_request_reviews = True
+        before, after = world.commit({"contracts/dip.yaml": DIP, "contracts/bad.yaml": "a: 1\n"})
+        event = push(before, after, f"refs/heads/{name}")
+        event["repository"]["default_branch"] = name
+        ran = run_event(world, "push", event)
+        out, err = capfd.readouterr()
+        assert_log_is_text(out + err)
+        assert ran.codes == {"plan": 0, "generate": 0, "gates": 0, "write": 2}
+        (pull,) = forge_of(world).pulls()
+        assert pull.draft.base == name
+        assert_inert(pull.draft.body)
+        (said,) = forge_of(world).said.all(Thread(commit=after))
+        assert_inert(said.body)
+        assert_inert(ran.summary)
+        assert not list(tmp_path.rglob("pwned"))
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+def test_a_command_under_a_pull_request_of_a_hostile_branch_is_answered_as_text(
+    world: World, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    git(world.clone, "push", "-q", str(world.bare), f"HEAD^{{commit}}:refs/heads/{name}x")
+    world.commit({"README.md": "more"})
+    forge = forge_of(world)
+    wanted = {"title": HOSTILE, "body": HOSTILE, "head": f"{name}x", "base": "main"}
+    git(world.clone, "commit", "-q", "--allow-empty", "-m", "theirs")
+    git(world.clone, "push", "-q", "-f", str(world.bare), f"HEAD^{{commit}}:refs/heads/{name}x")
+    number = forge.api.write("POST", "pulls", wanted)["number"]
+    git(world.clone, "reset", "-q", "--hard", "HEAD^")
+    ran = run_event(
+        world, "issue_comment", comment(number, "/stratwright retry", on_pull=True), run=7
+    )
+    out, err = capfd.readouterr()
+    assert_log_is_text(out + err)
+    assert ran.codes == {"plan": 0, "write": 0}
+    (said,) = forge.comments(number)
+    assert said.body.startswith("This pull request is not one of the bot's.")
+    assert not world.branches
 
 
 def test_a_file_name_with_control_characters_is_no_contract(world: World) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from bot.forge.github import GitHubForge
 from bot.forge.github_api import GitHubApi
+from bot.forge.github_comments import Thread
 from bot.forge.port import PullState
 from bot.report.hidden_block import read_hidden_block
 from bot.repository import open_repository
@@ -156,6 +157,20 @@ def test_a_bad_contract_is_a_red_check_with_annotations_and_no_branch(world: Wor
     at = [lines[note["start_line"] - 1].split(":")[0].strip() for note in notes]
     assert sorted(at) == ["enter_long", "stop_loss"]
     assert not world.branches
+
+    # A push has no issue to write under: all errors stand on the commit too, once.
+    (said,) = forge.said.all(Thread(commit=after))
+    for note in notes:
+        assert f"contracts/bad.yaml:{note['start_line']}:" in said.body
+    assert "did you mean `rsi`" in said.body
+    run_event(world, "push", push(before, after), run=101)
+    assert [each.id for each in forge.said.all(Thread(commit=after))] == [said.id]
+
+
+def test_a_good_contract_leaves_no_comment_on_its_commit(world: World) -> None:
+    before, after = world.commit({"contracts/dip.yaml": DIP})
+    run_event(world, "push", push(before, after))
+    assert forge_of(world).said.all(Thread(commit=after)) == []
 
 
 @pytest.mark.parametrize(

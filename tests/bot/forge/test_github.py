@@ -11,6 +11,7 @@ from bot.events.trigger import Actor
 from bot.forge.github import GitHubForge, PullRequestForbidden
 from bot.forge.github_api import ApiError, GitHubApi
 from bot.forge.github_checks import Annotation, CheckReport
+from bot.forge.github_comments import Thread
 from bot.forge.github_health import examine_github
 from bot.forge.github_open import git_credentials, open_github
 from bot.forge.port import Check, Decision, Draft, PullState
@@ -205,8 +206,8 @@ def test_a_comment_is_found_by_marker_and_author_and_edited_in_place(world: Worl
 def test_an_older_run_leaves_a_newer_runs_comment_alone(world: World) -> None:
     forge = forge_of(world)
     issue = world.hosted.open_issue("x").number
-    forge.said.stick(issue, "status", "New.", run=200)
-    forge.said.stick(issue, "status", "Old.", run=100)
+    forge.said.stick(Thread(issue), "status", "New.", run=200)
+    forge.said.stick(Thread(issue), "status", "Old.", run=100)
     assert [each.body for each in forge.comments(issue)] == ["New."]
 
 

@@ -135,6 +135,11 @@ def _report(ask: Any, head: str) -> None:
     suites = ask("GET", f"{HOME}/commits/{head}/check-suites").body["check_suites"]
     ask("GET", f"{HOME}/check-suites/{suites[0]['id']}")
     ask("GET", f"{HOME}/check-suites/{suites[0]['id']}/check-runs")
+    said = ask("POST", f"{HOME}/commits/{head}/comments", {"body": "b"}).body["id"]
+    ask("GET", f"{HOME}/commits/{head}/comments")
+    ask("PATCH", f"{HOME}/comments/{said}", {"body": "c"})
+    ask("GET", f"{HOME}/comments/{said}")
+    ask("DELETE", f"{HOME}/comments/{said}")
     ask("POST", f"{HOME}/statuses/{head}", {"state": "success", "context": "stratwright"})
     ask("GET", f"{HOME}/commits/{head}/statuses")
     ask("GET", f"{HOME}/commits/{head}/status")

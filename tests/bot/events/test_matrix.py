@@ -1,0 +1,39 @@
+"""A plan's items spread over the jobs that GitHub has to give."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.events.work import MOST_JOBS, Deed, Item, key_of, make_matrix
+
+
+def items(count: int, deed: Deed) -> list[Item]:
+    return [Item(deed, key_of(f"{deed} {number}")) for number in range(count)]
+
+
+@given(st.integers(0, 1500), st.integers(0, 600))
+def test_every_item_has_one_job_and_there_are_never_too_many_jobs(good: int, bad: int) -> None:
+    work = items(good, Deed.PROPOSE) + items(bad, Deed.REFUSE)
+    matrix = make_matrix(work)
+    assert len(matrix.build) <= MOST_JOBS
+    assert len(matrix.write) <= MOST_JOBS
+    assert Counter(key for job in matrix.write for key in job) == Counter(i.key for i in work)
+    built = Counter(key for job in matrix.build for key in job)
+    assert built == Counter(i.key for i in work if i.deed is Deed.PROPOSE)
+    assert set(matrix.build) <= set(matrix.write)
+    sizes = [len(job) for job in matrix.build] or [0]
+    assert max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize("count", [1, 199, 200])
+def test_up_to_two_hundred_contracts_have_a_job_each(count: int) -> None:
+    assert make_matrix(items(count, Deed.PROPOSE)).build == tuple(
+        (item.key,) for item in items(count, Deed.PROPOSE)
+    )
+
+
+def test_jobs_have_different_names() -> None:
+    matrix = make_matrix(items(1000, Deed.PROPOSE))
+    assert len({job[0] for job in matrix.build}) == len(matrix.build)
