@@ -98,6 +98,29 @@ _OPERATOR_ADVICE: dict[type[ast.AST], str] = {
 _VALUES_ALLOWED = "numbers, prices, parameters, indicators, functions and + - * / < > == and or not"
 
 
+# Operators of other languages that Python's parser stumbles over, and what they are here.
+_FOREIGN = {
+    "&&": "`and`",
+    "||": "`or`",
+    "<>": "`!=`",
+    "=<": "`<=`",
+    "=>": "`>=`",
+    "=": "`==`",
+    "!": "`not`",
+}
+
+
+def _operator_advice(text: str, position: int) -> str:
+    """What to write instead of a foreign operator at, or one character before, a place."""
+    for start in (position - 1, position):
+        for foreign, ours in _FOREIGN.items():
+            if start >= 0 and text.startswith(foreign, start) and text[start : start + 2] != "!=":
+                return f"{ours} instead of {foreign}"
+    if not text[position:].strip() or text.rstrip().endswith((" and", " or", " not")):
+        return "a condition after the last `and`, `or` or `not`"
+    return ""
+
+
 def parse_rule(
     text: str, scope: Scope, wanted: Type | None = None
 ) -> tuple[Node | None, list[Mistake]]:
@@ -171,7 +194,8 @@ class _Reader:
                 return ast.parse(flat, mode="eval").body
         except SyntaxError as error:
             position = min(max((error.offset or 1) - 1, 0), len(flat) - 1)
-            self.note(position, f"not an expression: {error.msg}", flat[position : position + 20])
+            found, advice = flat[position : position + 20], _operator_advice(flat, position)
+            self.note(position, f"not an expression: {error.msg}", found, advice)
         except (ValueError, MemoryError, RecursionError):
             self.note(0, "the expression is too deep or has too large a number")
         return None
@@ -419,14 +443,7 @@ class _Reader:
         name = node.func.id
         function = FUNCTIONS.get(name)
         if function is None:
-            self.note(
-                node.col_offset,
-                f"unknown function `{name}`",
-                name,
-                ", ".join(FUNCTIONS)
-                + "; TA-Lib's functions are declared under `indicators` and used by their name",
-                nearest_name(name, list(FUNCTIONS)),
-            )
+            self.unknown_function(node, name)
             raise _Refused
         if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
             raise self.refuse(node, "arguments are given by place", name, function.signature)
@@ -440,6 +457,19 @@ class _Reader:
             self.below(node.args)
             raise _Refused
         return Call(self.at(node), name, self.arguments(node, function))
+
+    def unknown_function(self, node: ast.Call, name: str) -> None:
+        """A function that rules do not have; TA-Lib's are written in capitals."""
+        if name.isupper():
+            declared = f"{name.lower()}: {{function: {name}, ...}}"
+            advice = f"declare it under `indicators`, as {declared}, and name that in the rule"
+            self.note(node.col_offset, f"rules call no indicator such as `{name}`", name, advice)
+            return
+        nearest = nearest_name(name, list(FUNCTIONS))
+        if name == "shift":
+            nearest = "x[1]"
+        advice = f"{', '.join(FUNCTIONS)}; indicators are declared under `indicators`"
+        self.note(node.col_offset, f"unknown function `{name}`", name, advice, nearest)
 
     def arguments(self, node: ast.Call, function: Function) -> tuple[Node, ...]:
         """The arguments of a call, each of the kind its place wants."""

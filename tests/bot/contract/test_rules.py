@@ -123,6 +123,25 @@ def test_a_mistake_is_told(text: str, words: str) -> None:
     assert any(words in mistake.message for mistake in found), [m.message for m in found]
 
 
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("rsi < 30 && close > trend", "`and` instead of &&"),
+        ("rsi < 30 || close > trend", "`or` instead of ||"),
+        ("rsi = 30", "`==` instead of ="),
+        ("rsi =< 30", "`<=` instead of =<"),
+        ("rsi => 30", "`>=` instead of =>"),
+        ("rsi <> 30", "`!=` instead of <>"),
+        ("!(rsi < 30)", "`not` instead of !"),
+        ("rsi < 30 and", "a condition after"),
+        ("RSI(close, 14) < 30", "as rsi: {function: RSI, ...}"),
+    ],
+)
+def test_what_other_languages_write_gets_advice(text: str, advice: str) -> None:
+    (found,) = mistakes_of(text)
+    assert advice in found.allowed
+
+
 def test_all_mistakes_of_one_rule_are_told_with_their_places() -> None:
     text = "rsii < 30 and crosed_above(close, trend) or close[-1] > opn"
     found = {mistake.offset: mistake for mistake in mistakes_of(text)}
