@@ -100,7 +100,7 @@ class AskedDecisions:
         for idx in _sample(signals):
             offered = signals.order(idx, symbol, float(closes[idx]))
             compared = {
-                "find_entries": (_essence(self.entry(idx)), _essence(offered)),
+                "find_entries": (essence(self.entry(idx)), essence(offered)),
                 "find_exits of a long": (self._exits("BUY", idx), signals.exit_long[idx]),
                 "find_exits of a short": (self._exits("SELL", idx), signals.exit_short[idx]),
             }
@@ -127,7 +127,7 @@ def _sample(signals: Signals) -> list[int]:
     return sorted(chosen)
 
 
-def _essence(order: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def essence(order: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """An order without what the loop or another of its keys decides."""
     if order is None:
         return None

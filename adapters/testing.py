@@ -8,12 +8,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from adapters.decisions import AskedDecisions, SignalDecisions, essence
 from adapters.simbroker_adapter import SimBrokerAdapter
 from adapters.strategy_cli import broker_settings
+from Backtest.signals import read_signals
 from Backtest.simbroker import SimBroker
 
+SIDES = ("BUY", "SELL")
 Trade = tuple[str, int, float, int, float, str, float]
 
 _FIRST_CANDLE = pd.Timestamp("2024-01-01", tz="UTC")
@@ -103,6 +107,28 @@ def trades_of(adapter: SimBrokerAdapter) -> list[Trade]:
             trade.pnl,
         )
         for trade in adapter.broker.get_trades()
+    ]
+
+
+def both_answers(strategy: Any, candles: pd.DataFrame) -> tuple[list[Any], list[Any]]:
+    """What a strategy answers at every bar, asked by its methods and read from its arrays.
+
+    An answer is the order without its volume, and whether a long and a short are left.
+    """
+    asked = AskedDecisions(strategy, candles)
+    signals = read_signals(strategy.signals(strategy.prepare_indicators(candles)), len(candles))
+    closes = candles["close"].to_numpy(np.float64)
+    offered = SignalDecisions(signals, strategy.cfg["symbol"], closes)
+    return _answers(asked, len(candles)), _answers(offered, len(candles))
+
+
+def _answers(decisions: AskedDecisions | SignalDecisions, bars: int) -> list[Any]:
+    return [
+        (
+            essence(decisions.entry(idx)),
+            *(decisions.leaves({"position_id": "", "action": side}, idx) for side in SIDES),
+        )
+        for idx in range(bars)
     ]
 
 

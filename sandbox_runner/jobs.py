@@ -5,6 +5,7 @@ made to crash or to eat all memory, and a candidate's folder could hold a config
 plugin. They are told to read none, and to overlook no line that asks for it (`noqa`, `nosec`).
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from sandbox_runner.port import JOB_FOLDER, OUT_FOLDER, PACKAGES_FOLDER, PYTHON,
 from sandbox_runner.request import DECISIONS_FILE, REQUEST_FILE, Request, Run
 
 TEST_REPORT = "test_report.json"
+MUTANTS_FILE = "mutants.json"
 TOOLS = ("flake8", "mypy", "bandit")
 _MYPY_CONFIG = "mypy.ini"
 # Kept apart from the candidate's paths, which mirror the repository.
@@ -100,6 +102,48 @@ def pytest_job(
         collect=(TEST_REPORT,),
         environment={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         hash_seed=hash_seed,
+        timeout_s=timeout_s,
+        memory_mb=memory_mb,
+    )
+
+
+def mutants_job(
+    strategy: str,
+    tests: str,
+    content: bytes,
+    sources: Sequence[str],
+    *,
+    workers: int = 2,
+    seconds_each: int = 60,
+    timeout_s: float = 300.0,
+    memory_mb: int = 1024,
+) -> Job:
+    """Run one test file against many versions of its strategy.
+
+    Args:
+        strategy: the strategy's repository path.
+        tests: the test file's repository path.
+        content: the test file.
+        sources: the versions.
+        workers: how many go side by side.
+        seconds_each: for one version.
+        timeout_s: for all.
+        memory_mb: for all.
+
+    Returns:
+        A job that writes `mutants.json`, see `mutants.py`.
+    """
+    request = {
+        "strategy": strategy,
+        "tests": tests,
+        "sources": list(sources),
+        "workers": workers,
+        "seconds": seconds_each,
+    }
+    return Job(
+        command=(PYTHON, "-m", "sandbox_runner.mutants"),
+        files={MUTANTS_FILE: json.dumps(request).encode(), tests: content},
+        collect=(MUTANTS_FILE,),
         timeout_s=timeout_s,
         memory_mb=memory_mb,
     )

@@ -11,11 +11,12 @@ import pandas as pd
 from adapters.strategy_loop import replay_decisions
 from adapters.testing import Trade, market, new_adapter, trades_of
 from Backtest.times import timeframe_ms
+from bot.coder.mistakes import mistakes
 from bot.contract.evaluator import evaluate
 from bot.contract.interpreter import Candle, Interpreter, Reading
 from bot.contract.language import Program
 from bot.contract.model import Contract
-from bot.contract.tree import Logic, Node, Not, Truth
+from bot.contract.tree import Truth
 from bot.contract.warmup import warmup
 from bot.decisions import decisions_of
 
@@ -110,14 +111,14 @@ def computed(program: Program, frame: pd.DataFrame) -> list[Reading]:
 
 
 def _lively_seed(program: Program, bars: int, minutes: int) -> int:
-    """The first market that tells each rule from every rule with one part less; else the best.
+    """The first market that tells each rule from all its mistaken versions; else the best.
 
     A test on a market where a clause never matters would pass on a strategy without it.
     """
     variants = {
         f"{rule} {number}": tree
         for rule, whole in program.rules.items()
-        for number, tree in enumerate(_with_one_part_less(whole))
+        for number, tree in enumerate([Truth(0, True), Truth(0, False), *mistakes(whole)])
     }
     both = replace(program, rules={**program.rules, **variants})
     seeds = SEEDS if bars <= LONGEST_WALK else SEEDS[:1]
@@ -132,27 +133,6 @@ def _lively_seed(program: Program, bars: int, minutes: int) -> int:
         if shown > best:
             best, seed = shown, tried
     return seed
-
-
-def _with_one_part_less(tree: Node) -> list[Node]:
-    """The rule always, the rule never, and the rule without each of its clauses."""
-    return [Truth(0, True), Truth(0, False), *_less(tree)]
-
-
-def _less(tree: Node) -> list[Node]:
-    if isinstance(tree, Not):
-        return [tree.part, *(Not(0, part) for part in _less(tree.part))]
-    if not isinstance(tree, Logic):
-        return []
-    found: list[Node] = []
-    for place, clause in enumerate(tree.operands):
-        rest = (*tree.operands[:place], *tree.operands[place + 1 :])
-        found.append(rest[0] if len(rest) == 1 else Logic(0, tree.operator, rest))
-        found += [
-            Logic(0, tree.operator, (*tree.operands[:place], part, *tree.operands[place + 1 :]))
-            for part in _less(clause)
-        ]
-    return found
 
 
 def _telling_orders(entries: Mapping[str, Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:

@@ -24,6 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="also write the evidence here")
     parser.add_argument("--sandbox", default="auto", help="where code runs; default: auto")
+    parser.add_argument(
+        "--mutants",
+        action="store_true",
+        help="where all gates pass, also try the tests on strategies with a mistake in each",
+    )
     parser.add_argument("--json", action="store_true", help="print the verdicts as JSON")
 
 
@@ -39,6 +44,7 @@ def run(args: argparse.Namespace) -> int:
     from bot.gates.port import Case
     from bot.identity import correlation_id
     from bot.market_data import read_market_data
+    from bot.mutation.trial import try_mutants
     from bot.places import contract_label, repository_root
     from bot.plan import planned_files
     from bot.report.terminal import gate_table
@@ -56,6 +62,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         candidate = Candidate(_read(args.candidate, planned), "unknown", "", "sha256:" + "0" * 64)
     digest = contract_digest(contract)
+    sandbox = opened_sandbox(args.sandbox)
     name = correlation_id("local", label, digest, data.digest, "gate")
     examination = examine(
         contract,
@@ -63,19 +70,24 @@ def run(args: argparse.Namespace) -> int:
         Case(candidate.contents, frozenset(planned)),
         data,
         name,
-        opened_sandbox(args.sandbox),
+        sandbox,
         warm_mypy_cache(say_on_terminal),
     )
     if args.out is not None:
         origin = Origin(name, label, digest, loaded.data)
         sealed = seal(contract, program, origin, candidate, data, examination, "no tag")
         write_files(args.out, sealed.evidence.files)
-    passed = all(verdict.passed for verdict in examination.verdicts)
+    verdicts, told = list(examination.verdicts), {}
+    if args.mutants and all(verdict.passed for verdict in verdicts):
+        mutation = try_mutants(contract, candidate.contents, sandbox)
+        verdicts.append(mutation.verdict)
+        told = {"mutants": mutation.to_dict()}
+    passed = all(verdict.passed for verdict in verdicts)
     if args.json:
-        gates = [verdict.to_dict() for verdict in examination.verdicts]
-        sys.stdout.write(json.dumps({"passed": passed, "gates": gates}) + "\n")
+        gates = [verdict.to_dict() for verdict in verdicts]
+        sys.stdout.write(json.dumps({"passed": passed, "gates": gates, **told}) + "\n")
     else:
-        sys.stdout.write(gate_table(examination.verdicts) + "\n")
+        sys.stdout.write(gate_table(verdicts) + "\n")
     return 0 if passed else 1
 
 

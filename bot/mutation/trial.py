@@ -1,0 +1,108 @@
+"""A candidate to the gate's word on its tests: how many of the strategy's mutants they kill."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bot.contract.model import Contract
+from bot.errors import WorldError
+from bot.gates.port import Verdict
+from bot.mutation.mutants import Mutant, make_mutants
+from sandbox_runner.jobs import MUTANTS_FILE, mutants_job
+from sandbox_runner.port import Sandbox, SandboxUnavailable
+
+GATE = "mutation"
+# Of all mutants; the examples are held to 1.
+LEAST_SCORE = 0.95
+_BATCH = 40
+_OUTCOMES = ("passed", "failed", "error", "time")
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """What became of a strategy's mutants.
+
+    Attributes:
+        mutants: all of them.
+        killed: by number, the test that failed first, or `error` or `time`.
+        survivors: those on which every test passed.
+        broken: why nothing can be said; empty if all ran.
+    """
+
+    mutants: tuple[Mutant, ...]
+    killed: Mapping[int, str]
+    survivors: tuple[Mutant, ...]
+    broken: str = ""
+
+    @property
+    def score(self) -> float:
+        """Killed, as a part of all."""
+        return len(self.killed) / len(self.mutants) if self.mutants else 0.0
+
+    @property
+    def verdict(self) -> Verdict:
+        """The gate's word."""
+        figure = f"{len(self.killed)} of {len(self.mutants)} mutants killed"
+        if self.broken or not self.mutants:
+            return Verdict(GATE, False, figure, self.broken or "the strategy has no mutants")
+        if self.score >= LEAST_SCORE:
+            return Verdict(GATE, True, figure)
+        shown = "; ".join(str(mutant) for mutant in self.survivors[:3])
+        return Verdict(
+            GATE,
+            False,
+            figure,
+            f"the tests pass on strategies with a mistake: {shown}",
+            f"line {self.survivors[0].line}",
+            "let the tests expect values that this part of the strategy decides",
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it to programs."""
+        survived = [str(mutant) for mutant in self.survivors]
+        return {"made": len(self.mutants), "killed": len(self.killed), "survived": survived}
+
+
+def try_mutants(contract: Contract, files: Mapping[str, bytes], sandbox: Sandbox) -> Mutation:
+    """Run a candidate's own tests on every mutant of its strategy, in the sandbox.
+
+    Raises:
+        WorldError: the sandbox itself failed.
+    """
+    strategy = f"Backtest/codes/{contract.file_stem}.py"
+    tests = f"tests/test_{contract.file_stem}.py"
+    source = files[strategy].decode()
+    mutants = make_mutants(source)
+    killed: dict[int, str] = {}
+    survivors: list[Mutant] = []
+    for first in range(0, len(mutants), _BATCH):
+        batch = mutants[first : first + _BATCH]
+        sources = [source, *(mutant.source for mutant in batch)]
+        job = mutants_job(strategy, tests, files[tests], sources, workers=os.cpu_count() or 1)
+        try:
+            outcome = sandbox.run(job)
+        except SandboxUnavailable as error:
+            raise WorldError(error.message, error.hint) from None
+        answers = _read(outcome.outputs.get(MUTANTS_FILE, b""), len(sources))
+        if answers is None or answers[0][0] != "passed":
+            why = "the tests fail on the strategy itself" if answers else "the tests did not run"
+            return Mutation(tuple(mutants), {}, tuple(mutants), why)
+        for mutant, (word, by) in zip(batch, answers[1:], strict=True):
+            if word == "passed":
+                survivors.append(mutant)
+            else:
+                killed[mutant.number] = by or word
+    return Mutation(tuple(mutants), killed, tuple(survivors))
+
+
+def _read(content: bytes, count: int) -> list[tuple[str, str]] | None:
+    """What the sandbox wrote, as one reads a stranger's letter."""
+    try:
+        outcomes = json.loads(content)["outcomes"]
+        found = [(str(each["outcome"]), str(each["by"])[:200]) for each in outcomes]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    good = len(found) == count and all(word in _OUTCOMES for word, _ in found)
+    return found if good else None
