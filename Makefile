@@ -42,7 +42,7 @@ $(NPM_READY): tools/npm/package.json tools/setup_npm.sh
 
 freqtrade: $(FREQTRADE)/.ready  ## install Freqtrade into build/freqtrade, for its tests and `make corpus`
 
-$(FREQTRADE)/.ready: $(READY) tools/freqtrade.txt
+$(FREQTRADE)/.ready: tools/freqtrade.txt
 	@echo "make: installing Freqtrade into $(FREQTRADE), once"
 	@$(PYTHON) -m venv --clear $(FREQTRADE)
 	@$(FREQTRADE)/bin/python -m pip install --quiet --disable-pip-version-check -r tools/freqtrade.txt
