@@ -8,11 +8,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NPM_READY := build/npm/.ready
+# Freqtrade in an environment of its own; what proves the target freqtrade finds it by the variable.
+FREQTRADE := build/freqtrade
+STRATWRIGHT_FREQTRADE ?= $(if $(wildcard $(FREQTRADE)/.ready),$(CURDIR)/$(FREQTRADE))
+export STRATWRIGHT_FREQTRADE
 # Worker processes of pytest: a number, or auto for one per core.
 WORKERS ?= auto
 PYTEST_ARGS ?=
 
-.PHONY: help setup demo test check bench bench-engine worlds clean
+.PHONY: corpus freqtrade help setup demo test check bench bench-engine worlds clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,10 +40,18 @@ $(NPM_READY): tools/npm/package.json tools/setup_npm.sh
 	@bash tools/setup_npm.sh
 	@touch $@
 
+freqtrade: $(FREQTRADE)/.ready  ## install Freqtrade into build/freqtrade, for its tests and `make corpus`
+
+$(FREQTRADE)/.ready: tools/freqtrade.txt
+	@echo "make: installing Freqtrade into $(FREQTRADE), once"
+	@$(PYTHON) -m venv --clear $(FREQTRADE)
+	@$(FREQTRADE)/bin/python -m pip install --quiet --disable-pip-version-check -r tools/freqtrade.txt
+	@touch $@
+
 demo: $(READY)  ## write, test and backtest an example strategy into build/demo
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash tools/demo.sh
 
-test: $(READY) $(NPM_READY)  ## run all tests
+test: $(READY) $(NPM_READY)  ## run all tests; those of Freqtrade after `make freqtrade`
 	@$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
 
 check: $(READY)  ## ruff, mypy --strict, import-linter, then all tests: is my change sound?
@@ -57,6 +69,9 @@ bench-engine: $(READY)  ## race the engine against its peers, side by side
 
 worlds: $(READY)  ## 20,000 random worlds: event path = compiled path
 	@$(BIN)/python -m benchmarks.worlds 20000
+
+corpus: $(READY) $(if $(STRATWRIGHT_FREQTRADE),,$(FREQTRADE)/.ready)  ## hold the corpus of contracts to Freqtrade itself
+	@STRATWRIGHT_FREQTRADE="$${STRATWRIGHT_FREQTRADE:-$(CURDIR)/$(FREQTRADE)}" $(BIN)/python -m tools.corpus
 
 clean:  ## remove what make made
 	rm -rf $(VENV) build dist

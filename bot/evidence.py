@@ -6,11 +6,13 @@ import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from Backtest.report_files import equity_csv, summary_json, trades_csv
 from bot import __version__
 from bot.coder.port import Candidate
+from bot.freqtrade_place import freqtrade_version
 from bot.gates.port import Verdict
 from bot.judge import Judgement
 from bot.market_data import MarketData
@@ -101,12 +103,14 @@ def _without_times(value: Any) -> Any:
     return [_without_times(item) for item in value] if isinstance(value, list) else value
 
 
-def gates_file(verdicts: tuple[Verdict, ...]) -> bytes:
-    """What every gate said."""
-    content = {
+def gates_file(verdicts: tuple[Verdict, ...], notes: tuple[str, ...] = ()) -> bytes:
+    """What every gate said, and what the contract asked for and did not get."""
+    content: dict[str, Any] = {
         "passed": bool(verdicts) and all(verdict.passed for verdict in verdicts),
         "gates": [verdict.to_dict() for verdict in verdicts],
     }
+    if notes:
+        content["notes"] = list(notes)
     return (json.dumps(content, indent=2, ensure_ascii=True) + "\n").encode()
 
 
@@ -142,14 +146,16 @@ def provenance_file(
     return (json.dumps(statement, indent=2, sort_keys=True) + "\n").encode()
 
 
-def tool_versions() -> dict[str, str]:
-    """What made and judged the candidate."""
+def tool_versions(freqtrade: Path | None = None) -> dict[str, str]:
+    """What made and judged the candidate; `freqtrade` is the folder of packages that has it."""
     versions = {"stratwright": __version__, "python": platform.python_version()}
     for name in TOOLS:
         try:
             versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             versions[name] = "not installed"
+    if freqtrade is not None:
+        versions["freqtrade"] = freqtrade_version(freqtrade)
     return versions
 
 

@@ -8,7 +8,8 @@ from importlib import metadata
 from pathlib import Path
 
 from bot import __version__
-from bot.errors import StratwrightError
+from bot.errors import StratwrightError, WorldError
+from bot.freqtrade_place import VARIABLE, find_freqtrade, freqtrade_version
 from bot.gates.examination import DYNAMIC, STATIC
 from bot.places import cache_folder
 from bot.repository import open_repository
@@ -45,7 +46,7 @@ class Finding:
 
 def examine_machine(place: Path, sandbox: str = "auto") -> tuple[Finding, ...]:
     """Look at everything that `run` uses, by using it."""
-    return (*_programs(), *_repository(place), *_sandbox(sandbox), _cache(), _gates())
+    return (*_programs(), *_repository(place), *_sandbox(sandbox), _freqtrade(), _cache(), _gates())
 
 
 def _programs() -> Iterator[Finding]:
@@ -57,6 +58,19 @@ def _programs() -> Iterator[Finding]:
             yield Finding(package, True, f"{metadata.version(package)}  (for {gate})")
         except metadata.PackageNotFoundError:
             yield Finding(package, False, f"for {gate}", f"pip install {package}")
+
+
+def _freqtrade() -> Finding:
+    try:
+        packages = find_freqtrade()
+    except WorldError as error:
+        return Finding("freqtrade", False, error.message, error.hint)
+    if packages is not None:
+        detail = f"{freqtrade_version(packages)}  (for freqtrade-parity), in {packages}"
+        return Finding("freqtrade", True, detail, needed=False)
+    hint = f"pip install 'stratwright[freqtrade]', or set {VARIABLE}"
+    detail = "without it the Freqtrade file is written and not delivered"
+    return Finding("freqtrade", False, detail, hint, needed=False)
 
 
 def _repository(place: Path) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 import logging
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from bot.places import path_in_repository
 from bot.plan import TodoList, make_plan, planned_files
 from bot.repository import Repository
 from bot.sealing import Sealed, commit_message, seal
+from bot.targets import Delivery, decide_delivery
 from bot.trial import USUAL_LIMITS, Limits
 from bot.written import write_files
 from sandbox_runner.port import Sandbox
@@ -43,6 +44,8 @@ class Workshop:
     """The edges that a line works with.
 
     Attributes:
+        freqtrade: the folder of packages with Freqtrade; None if it is not installed.
+        require_targets: whether a target that cannot be proven here stops the line.
         say: shows one line of progress.
         at: told each boundary between steps; the tests end the process there.
     """
@@ -55,6 +58,8 @@ class Workshop:
     mypy_cache: Path | None = None
     regenerate: bool = False
     limits: Limits = USUAL_LIMITS
+    freqtrade: Path | None = None
+    require_targets: bool = False
     say: Callable[[str], None] = lambda line: None
     at: Callable[[str], None] = lambda step: None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -96,13 +101,20 @@ class Result:
 
 @dataclass(frozen=True)
 class Commission:
-    """A contract taken on: everything that decides the outcome, before anything is written."""
+    """A contract taken on: everything that decides the outcome, before anything is written.
+
+    Attributes:
+        delivery: which of its targets are delivered.
+        fuller_id: the name of the run that would deliver all of them, where this one does not.
+    """
 
     contract: Contract
     program: Program
     data: MarketData
     origin: Origin
     plan: TodoList
+    delivery: Delivery = field(default_factory=Delivery)
+    fuller_id: str = ""
     task: TaskName = field(init=False)
 
     def __post_init__(self) -> None:
@@ -125,28 +137,49 @@ def run_line(path: Path, shop: Workshop) -> Result:
         while True:
             candidate = write(work, shop, failures)
             examination = prove(work, candidate, shop)
-            sealed = seal_with_earlier(work, candidate, examination, tag, shop)
+            kept = work.delivery.kept(work.contract, candidate)
+            sealed = seal_with_earlier(work, kept, examination, tag, shop)
             shop.at("sealed")
             if sealed.evidence.passed:
                 publish(shop, work, EventName.TEST_PASSED, {"gates": len(examination.verdicts)})
-                return propose(work, candidate, sealed, tag, shop)
+                return propose(work, kept, sealed, tag, shop)
             failures = (*failures, refuse(work, candidate, sealed.evidence, shop))
             if len(failures) >= shop.coder.rounds:
                 return blocked(work, sealed.evidence, shop)
 
 
-def take_on(loaded: LoadedContract, shop: Workshop) -> Commission:
-    """Resolve a contract: its Program, its candles, its plan and its name."""
+def take_on(loaded: LoadedContract, shop: Workshop, delivery: Delivery | None = None) -> Commission:
+    """Resolve a contract: its Program, its candles, its plan and its name.
+
+    Args:
+        loaded: the contract.
+        shop: the edges.
+        delivery: what an earlier job decided to deliver; else it is decided here.
+    """
     contract = loaded.strategy
+    if delivery is None:
+        delivery = decide_delivery(contract, shop.freqtrade, strict=shop.require_targets)
+    for note in delivery.notes:
+        shop.say(f"{contract.workflow}/{contract.task}: {note}")
     program = compile_contract(contract)
     shop.say(f"{contract.workflow}/{contract.task}: reading {contract.data.source} candles")
     data = read_market_data(contract, shop.repository.root)
     refuse_other_candles(data, shop.repository)
     path = path_in_repository(loaded.path, shop.repository.root)
     digest = contract_digest(contract)
-    name = correlation_id(shop.repository.repository_id, path, digest, data.digest, __version__)
+    parts = (shop.repository.repository_id, path, digest, data.digest)
+    name = correlation_id(*parts, delivery.generator(__version__))
+    whole = Delivery(freqtrade=True).generator(__version__) if delivery.notes else ""
     plan = make_plan(contract, path, warmup(program))
-    return Commission(contract, program, data, Origin(name, path, digest, loaded.data), plan)
+    return Commission(
+        contract,
+        program,
+        data,
+        Origin(name, path, digest, loaded.data),
+        plan,
+        delivery,
+        correlation_id(*parts, whole) if whole else "",
+    )
 
 
 def refuse_other_candles(data: MarketData, repository: Repository) -> None:
@@ -172,6 +205,11 @@ def find_earlier(work: Commission, shop: Workshop) -> tuple[Result | None, str]:
     """
     name, repository = work.origin.correlation_id, shop.repository
     pull = shop.forge.find(work.task.branch)
+    if pull is not None and work.fuller_id == pull.draft.correlation_id:
+        # A machine that can prove less does not take back what one that can prove more proposed.
+        found = find_earlier(fuller(work), shop)
+        if found[0] is not None:
+            return found
     if pull is not None and pull.draft.correlation_id != name:
         pull = None
     if shop.regenerate:
@@ -186,6 +224,12 @@ def find_earlier(work: Commission, shop: Workshop) -> tuple[Result | None, str]:
     if told or done.state is State.MERGED:
         return finished(work, done, pull, "unchanged"), done.tag
     return None, done.tag
+
+
+def fuller(work: Commission) -> Commission:
+    """The same contract with all its targets delivered."""
+    origin = replace(work.origin, correlation_id=work.fuller_id)
+    return replace(work, origin=origin, delivery=Delivery(freqtrade=True), fuller_id="")
 
 
 def another_tag(work: Commission, pull: PullRequest | None, repository: Repository) -> str:
@@ -220,6 +264,7 @@ def prove(work: Commission, candidate: Candidate, shop: Workshop) -> Examination
         shop.mypy_cache,
         lambda part: shop.say(f"{work.task}: {part} done"),
         shop.limits,
+        work.delivery,
     )
     shop.at("proven")
     return examination
@@ -232,7 +277,15 @@ def seal_with_earlier(
     base = shop.repository.base().commit
     earlier = find_earlier_version(shop.repository, base, work.task, work.data)
     return seal(
-        work.contract, work.program, work.origin, candidate, work.data, examination, tag, earlier
+        work.contract,
+        work.program,
+        work.origin,
+        candidate,
+        work.data,
+        examination,
+        tag,
+        earlier,
+        work.delivery,
     )
 
 
@@ -293,7 +346,7 @@ def finished(
         pull_request=pull.number if pull is not None else None,
         gates=evidence.verdicts if evidence else (),
         artifacts=f"artifacts/{work.task}",
-        note=note,
+        note="; ".join(part for part in (note, *work.delivery.notes) if part),
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from bot.contract.digest import contract_digest
 from bot.contract.model import AnyContract, Contract, ModuleContract
+from bot.errors import InputError
 from bot.milestones import data_criteria, entry_criteria, exit_criteria, indicator_criteria
 
 RULES = tuple(
@@ -16,6 +17,8 @@ RULES = tuple(
         "RULE-004-security",
     )
 )
+# Five requests of a thousand candles, one of which is still open.
+FREQTRADE_CANDLES = 4999
 TALIB = "brain/learnings/LEARN-003-talib.md"
 TEST_SCAFFOLDING = "brain/code/CODE-004-test-scaffolding.md"
 
@@ -60,6 +63,7 @@ def make_plan(contract: AnyContract, contract_path: str, warmup: int | None = No
     if isinstance(contract, ModuleContract):
         todos = _module_todos(contract)
     else:
+        refuse_inexpressible(contract, warmup)
         todos = _strategy_todos(contract, warmup)
     return TodoList(
         version="1.0",
@@ -76,20 +80,38 @@ def make_plan(contract: AnyContract, contract_path: str, warmup: int | None = No
     )
 
 
+def refuse_inexpressible(contract: Contract, warmup: int | None) -> None:
+    """Refuse a contract whose warm-up Freqtrade would not load; the contract's own checks find
+    everything else that a target cannot express.
+
+    Raises:
+        InputError: with the reason and the way out.
+    """
+    if "freqtrade" in contract.targets and (warmup or 0) > FREQTRADE_CANDLES:
+        raise InputError(
+            f"targets: Freqtrade loads at most {FREQTRADE_CANDLES} candles before it starts, and "
+            f"the indicators of {contract.name} need {warmup}",
+            "Shorten the longest indicator, or write targets: [adapter].",
+        )
+
+
 def strategy_files(contract: Contract) -> tuple[str, ...]:
     """Give the paths of the files that hold the strategy, without its tests."""
-    paths = {"adapter": f"Backtest/codes/{contract.file_stem}.py"}
-    return tuple(paths[target] for target in sorted(contract.targets) if target in paths)
+    adapter = f"Backtest/codes/{contract.file_stem}.py"
+    if "freqtrade" not in contract.targets:
+        return (adapter,)
+    # The adapter file is what the evidence is computed from, so it is always written.
+    return (adapter, freqtrade_file(contract))
+
+
+def freqtrade_file(contract: Contract) -> str:
+    """Give the path of the Freqtrade strategy."""
+    return f"Backtest/freqtrade/{contract.name}.py"
 
 
 def planned_files(contract: Contract) -> tuple[str, ...]:
     """Give the paths of all files that a candidate may have."""
     return (*strategy_files(contract), f"tests/test_{contract.file_stem}.py")
-
-
-def not_written(contract: Contract) -> tuple[str, ...]:
-    """Give the targets that this version does not write; whoever asks for one is told."""
-    return tuple(target for target in contract.targets if target != "adapter")
 
 
 def _strategy_todos(contract: Contract, warmup: int | None) -> tuple[Todo, ...]:

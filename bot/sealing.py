@@ -23,6 +23,7 @@ from bot.report.page import report_html
 from bot.report.picture import picture
 from bot.report.proposal import pull_request_body
 from bot.report.story import Story
+from bot.targets import ADAPTER_ONLY, Delivery
 
 PICTURE = "equity.svg"
 
@@ -44,19 +45,29 @@ def seal(
     examination: Examination,
     tag: str,
     earlier: EarlierVersion | None = None,
+    delivery: Delivery = ADAPTER_ONLY,
 ) -> Sealed:
     """Write every file of the evidence and the statement over all of them.
 
     The picture's address in the pull request is its path; a forge knows where that is shown.
     """
     folder = evidence_folder(contract)
-    versions = tool_versions()
+    versions = tool_versions(delivery.packages)
     files = dict(examination.results)
-    files["gates.json"] = gates_file(examination.verdicts)
+    files["gates.json"] = gates_file(examination.verdicts, delivery.notes)
     body = ""
     if examination.judgement is not None:
         story = tell_story(
-            contract, program, origin, candidate, data, examination, tag, versions, earlier
+            contract,
+            program,
+            origin,
+            candidate,
+            data,
+            examination,
+            tag,
+            versions,
+            earlier,
+            delivery.notes,
         )
         files[PICTURE] = picture(story).encode()
         files["report.html"] = report_html(story).encode()
@@ -96,6 +107,7 @@ def tell_story(
     tag: str,
     versions: Mapping[str, str],
     earlier: EarlierVersion | None = None,
+    notes: tuple[str, ...] = (),
 ) -> Story:
     """Gather what the report tells."""
     judgement = examination.judgement
@@ -122,4 +134,6 @@ def tell_story(
         model=candidate.model,
         versions=versions,
         behaviour_change=change,
+        files=tuple(sorted(candidate.files)),
+        notes=notes,
     )

@@ -47,12 +47,15 @@ class Settings(_Part):
         contracts: the folder of contracts.
         label: on an issue it asks for a strategy.
         bot: the login under which the bot writes, where the token does not tell.
+        require_targets: whether a target that cannot be proven stops the line, instead of being
+            left out.
     """
 
     version: Literal["1.0"] = "1.0"
     contracts: str = Field("contracts", pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]{0,99}$")
     label: str = Field("stratwright", min_length=1, max_length=50)
     bot: str = Field("github-actions[bot]", pattern=r"^[A-Za-z0-9-]{1,39}(\[bot\])?$")
+    require_targets: bool = False
     pull_requests: PullRequests = PullRequests()
     committer: Committer = Committer()
 

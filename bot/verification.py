@@ -28,16 +28,17 @@ from bot.evidence import (
     sha256,
 )
 from bot.gates.behaviour import report_problem
-from bot.gates.examination import NAMES, Examination
+from bot.gates.examination import Examination, gate_names
 from bot.gates.port import Verdict
 from bot.identity import TaskName, correlation_id
 from bot.judge import Judgement, decide, judge
 from bot.market_data import MarketData, data_paths, read_market_data
-from bot.plan import planned_files
+from bot.plan import freqtrade_file, planned_files
 from bot.report.page import report_html
 from bot.report.picture import picture
 from bot.repository import Repository
 from bot.sealing import commit_message, evidence_folder, tell_story
+from bot.targets import FREQTRADE, Delivery, without_freqtrade
 from sandbox_runner.test_report import NotAReport, find_problems, read_report
 
 _EVIDENCE = re.compile(r"^Evidence: (\S+) (sha256:[0-9a-f]{64})$", re.ASCII | re.MULTILINE)
@@ -223,19 +224,23 @@ class _Recomputed:
         self.contract = self._contract()
         self.digest = contract_digest(self.contract)
         self.candidate = self._candidate()
+        proven = freqtrade_file(self.contract) in self.claim.subjects
+        self.delivery = Delivery(proven) if proven else without_freqtrade(self.contract)
 
     def check(self) -> Iterator[Finding]:
         """Every check, in the order in which they build on each other."""
         sealed, claim = self.sealed, self.claim
         same = evidence_folder(self.contract) == sealed.folder
         yield Finding("contract", same, "" if same else "it is another task's")
+        if FREQTRADE in self.contract.targets:
+            yield self._targets()
         data, where = self._data()
         found = correlation_id(
             sealed.repository.repository_id,
             claim.contract_path,
             self.digest,
             data.digest,
-            claim.versions.get("stratwright", ""),
+            self.delivery.generator(claim.versions.get("stratwright", "")),
         )
         attempt = sealed.task.attempt(sealed.tag) or ("", 0)
         holds = found == claim.correlation_id == attempt[0]
@@ -251,9 +256,15 @@ class _Recomputed:
         passed = all(verdict.passed is True for verdict in verdicts)
         names = tuple(verdict.name for verdict in verdicts)
         detail = f"{len(names)} passed" if passed else "one did not pass"
-        yield Finding("gates", passed and names == NAMES, detail if names == NAMES else "not all")
+        whole = names == gate_names(self.delivery)
+        yield Finding("gates", passed and whole, detail if whole else "not all")
         yield self._report()
         yield from self._pages(origin, data, verdicts, judgement)
+
+    def _targets(self) -> Finding:
+        """A target may have been left out, but not the only one."""
+        holds = self.delivery.freqtrade or self.contract.targets != (FREQTRADE,)
+        return Finding("targets", holds, *self.delivery.notes)
 
     def _contract(self) -> Contract:
         path = Path(self.claim.contract_path)
@@ -327,7 +338,7 @@ class _Recomputed:
         if self.claim.coder != "template" or not self._is_this_version:
             return Finding("code", True, "not written again: another coder or version wrote it")
         again = TemplateCoder().write(self.contract, self.claim.contract_path)
-        holds = again == self.candidate
+        holds = self.delivery.kept(self.contract, again) == self.candidate
         return Finding("code", holds, "written again, the same" if holds else "comes out otherwise")
 
     @property
@@ -340,7 +351,7 @@ class _Recomputed:
             verdicts = tuple(Verdict(**gate) for gate in json.loads(raw)["gates"])
         except (ValueError, KeyError, TypeError, RecursionError):
             raise _Broken("gates.json is malformed") from None
-        if gates_file(verdicts) != raw:
+        if gates_file(verdicts, self.delivery.notes) != raw:
             raise _Broken("gates.json is not in the form that stratwright writes")
         return verdicts
 
@@ -379,6 +390,7 @@ class _Recomputed:
             self.sealed.tag,
             self.claim.versions,
             self._earlier(data),
+            self.delivery.notes,
         )
         yield self._same("page equity.svg", "equity.svg", picture(story).encode())
         yield self._same("page report.html", "report.html", report_html(story).encode())

@@ -8,10 +8,12 @@ from bot.bus.port import open_bus
 from bot.coder.template import TemplateCoder
 from bot.errors import InputError, WorldError
 from bot.forge.port import open_forge
+from bot.freqtrade_place import find_freqtrade
 from bot.logs import log_file, set_up
 from bot.pipeline import Workshop
 from bot.places import cache_folder
 from bot.repository import open_repository
+from bot.settings import FILE, parse_settings
 from sandbox_runner.mypy_cache import warm_cache
 from sandbox_runner.port import Sandbox, SandboxUnavailable, open_sandbox
 
@@ -22,6 +24,7 @@ def open_workshop(
     forge: str = "local",
     sandbox: str = "auto",
     regenerate: bool = False,
+    require_targets: bool = False,
     say: Callable[[str], None] = lambda line: None,
 ) -> Workshop:
     """Open everything a line needs, or say what is missing.
@@ -31,6 +34,7 @@ def open_workshop(
         WorldError: nothing here can isolate generated code.
     """
     repository = open_repository(place)
+    settings = parse_settings(repository.read(repository.base().commit, FILE))
     set_up(log_file(repository.folder))
     return Workshop(
         repository=repository,
@@ -40,6 +44,8 @@ def open_workshop(
         sandbox=opened_sandbox(sandbox),
         mypy_cache=warm_mypy_cache(say),
         regenerate=regenerate,
+        freqtrade=find_freqtrade(),
+        require_targets=require_targets or settings.require_targets,
         say=say,
     )
 

@@ -11,15 +11,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sandbox_runner.port import JOB_FOLDER, OUT_FOLDER, PACKAGES_FOLDER, PYTHON, Job
+from sandbox_runner.port import (
+    JOB_FOLDER,
+    OUT_FOLDER,
+    PACKAGES_FOLDER,
+    PYTHON,
+    SHARED_FOLDER,
+    Job,
+)
 from sandbox_runner.request import DECISIONS_FILE, REQUEST_FILE, Request, Run
 
 TEST_REPORT = "test_report.json"
 MUTANTS_FILE = "mutants.json"
+FREQTRADE_ANSWER = "freqtrade.json"
+_FREQTRADE_REQUEST = "request.json"
 TOOLS = ("flake8", "mypy", "bandit")
 _MYPY_CONFIG = "mypy.ini"
 # Kept apart from the candidate's paths, which mirror the repository.
 _SETTINGS = ".stratwright"
+# Our packages, and our stubs of Freqtrade, which ships no types and need not be installed.
+_TYPES = f"{PACKAGES_FOLDER}:{PACKAGES_FOLDER}/sandbox_runner/stubs"
 
 
 def decisions_job(
@@ -149,6 +160,42 @@ def mutants_job(
     )
 
 
+def freqtrade_job(
+    strategy: str,
+    source: bytes,
+    request: bytes,
+    *,
+    packages: Path | None = None,
+    timeout_s: float = 300.0,
+    memory_mb: int = 1024,
+) -> Job:
+    """Ask Freqtrade for the signals and the trades of a strategy.
+
+    Args:
+        strategy: its repository path, `Backtest/freqtrade/X.py`.
+        source: the bytes that were checked.
+        request: what `freqtrade_harness.py` is asked.
+        packages: site-packages of an environment with Freqtrade; none to ask a record.
+        timeout_s: for loading, signals and back-test together.
+        memory_mb: likewise.
+
+    Returns:
+        A job that writes `freqtrade.json`.
+    """
+    # Ours come first: nothing of Freqtrade's environment has the name of one of them.
+    environment = {"PYTHONPATH": f"{PACKAGES_FOLDER}:{SHARED_FOLDER}/freqtrade"}
+    question, answer = f"{JOB_FOLDER}/{_FREQTRADE_REQUEST}", f"{OUT_FOLDER}/{FREQTRADE_ANSWER}"
+    return Job(
+        command=(PYTHON, "-m", "sandbox_runner.freqtrade_harness", question, answer),
+        files={strategy: source, _FREQTRADE_REQUEST: request},
+        collect=(FREQTRADE_ANSWER,),
+        shared={} if packages is None else {"freqtrade": packages},
+        environment=environment,
+        timeout_s=timeout_s,
+        memory_mb=memory_mb,
+    )
+
+
 def tool_job(
     tool: str,
     files: Mapping[str, bytes],
@@ -190,7 +237,7 @@ def tool_job(
         command=(PYTHON, "-m", *commands[tool], *judged),
         files={**files, settings: b"[mypy]\n"} if tool == "mypy" else files,
         shared={} if mypy_cache is None else {"mypy": mypy_cache},
-        environment={"MYPYPATH": PACKAGES_FOLDER} if tool == "mypy" else {},
+        environment={"MYPYPATH": _TYPES} if tool == "mypy" else {},
         timeout_s=timeout_s,
         memory_mb=memory_mb,
     )

@@ -1,6 +1,7 @@
 """A rule's tree to numpy code that reads almost like the rule."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from bot.coder.layout import Code, Group
 from bot.contract.tree import (
@@ -22,45 +23,61 @@ from bot.contract.tree import (
 
 NameOf = Callable[[Price | Parameter | Indicator], str]
 
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a target writes the same rule.
+
+    Attributes:
+        name_of: the local variable that holds a price, a parameter or an indicator.
+        library: what stands before the name of a function of the language.
+        frame: the variable that holds the candles.
+    """
+
+    name_of: NameOf
+    library: str = "series."
+    frame: str = "df"
+
+
 _SPELLING = {
     "abs": "np.abs",
     "min": "np.minimum",
     "max": "np.maximum",
-    "sum": "series.total",
+    "sum": "total",
 }
 
 
-def expression(node: Node, name_of: NameOf) -> Code:
+def expression(node: Node, dialect: Dialect) -> Code:
     """The code of a rule or a part of one.
 
     Args:
         node: the tree.
-        name_of: the local variable that holds a price, a parameter or an indicator.
+        dialect: how the target names things.
     """
     match node:
         case Number():
             return repr(node.value)
         case Truth():
-            return "series.always(df)" if node.value else "series.never(df)"
+            return f"{dialect.library}{'always' if node.value else 'never'}({dialect.frame})"
         case Price() | Parameter() | Indicator():
-            return name_of(node)
+            return dialect.name_of(node)
         case Shift():
             if node.bars == 0:
-                return expression(node.part, name_of)
-            return Group("series.ago(", (_series(node.part, name_of), str(node.bars)))
+                return expression(node.part, dialect)
+            return Group(f"{dialect.library}ago(", (series_of(node.part, dialect), str(node.bars)))
         case Negative():
-            return _prefixed("-", expression(node.part, name_of))
+            return _prefixed("-", expression(node.part, dialect))
         case Arithmetic():
-            return _arithmetic(node, name_of)
+            return _arithmetic(node, dialect)
         case Comparison():
-            return _comparison(node, name_of)
+            return _comparison(node, dialect)
         case Logic():
             sign = " & " if node.operator == "and" else " | "
-            return Group("(", tuple(expression(part, name_of) for part in node.operands), sign)
+            return Group("(", tuple(expression(part, dialect) for part in node.operands), sign)
         case Not():
-            return _prefixed("~", expression(node.part, name_of))
+            return _prefixed("~", expression(node.part, dialect))
         case Call():
-            return _call(node, name_of)
+            return _call(node, dialect)
     raise TypeError(f"no code for {type(node).__name__}")
 
 
@@ -70,42 +87,43 @@ def _prefixed(sign: str, code: Code) -> Code:
     return Group(sign + code.opening, code.parts, code.joint)
 
 
-def _arithmetic(node: Arithmetic, name_of: NameOf) -> Code:
-    sides = (expression(node.left, name_of), expression(node.right, name_of))
+def _arithmetic(node: Arithmetic, dialect: Dialect) -> Code:
+    sides = (expression(node.left, dialect), expression(node.right, dialect))
     if node.operator == "/":
-        return Group("series.divide(", sides)
+        return Group(f"{dialect.library}divide(", sides)
     return Group("(", sides, f" {node.operator} ")
 
 
-def _comparison(node: Comparison, name_of: NameOf) -> Code:
-    left = expression(node.left, name_of)
+def _comparison(node: Comparison, dialect: Dialect) -> Code:
+    left = expression(node.left, dialect)
     if is_constant(node.left) and is_constant(node.right):
-        left = _series(node.left, name_of)
-    sides = (left, expression(node.right, name_of))
+        left = series_of(node.left, dialect)
+    sides = (left, expression(node.right, dialect))
     if node.operator == "!=":
-        return Group("series.differs(", sides)
+        return Group(f"{dialect.library}differs(", sides)
     return Group("(", sides, f" {node.operator} ")
 
 
-def _series(node: Node, name_of: NameOf) -> Code:
+def series_of(node: Node, dialect: Dialect) -> Code:
     """The code of a part that must be a series, even where its value never changes."""
-    code = expression(node, name_of)
+    code = expression(node, dialect)
     if node.type == "boolean" or not is_constant(node):
-        return code  # a comparison of constants is written as a series already
-    return Group("series.constant(", ("df", code))
+        return code  # a comparison of constants is a series already
+    return Group(f"{dialect.library}constant(", (dialect.frame, code))
 
 
-def _call(node: Call, name_of: NameOf) -> Code:
+def _call(node: Call, dialect: Dialect) -> Code:
     if node.function in ("hour", "weekday"):
-        return f"series.{node.function}(df)"
+        return f"{dialect.library}{node.function}({dialect.frame})"
     if node.function == "previous":
-        return Group("series.ago(", (_series(node.arguments[0], name_of), "1"))
+        return Group(f"{dialect.library}ago(", (series_of(node.arguments[0], dialect), "1"))
     first, *rest = node.arguments
     all_constant = all(map(is_constant, node.arguments))
     two_series = node.function in ("crossed_above", "crossed_below", "min", "max", "power")
     if two_series and not all_constant:
-        opening = expression(first, name_of)
+        opening = expression(first, dialect)
     else:
-        opening = _series(first, name_of)
-    spelling = _SPELLING.get(node.function, f"series.{node.function}")
-    return Group(f"{spelling}(", (opening, *(expression(part, name_of) for part in rest)))
+        opening = series_of(first, dialect)
+    spelling = _SPELLING.get(node.function, node.function)
+    library = "" if spelling.startswith("np.") else dialect.library
+    return Group(f"{library}{spelling}(", (opening, *(expression(part, dialect) for part in rest)))

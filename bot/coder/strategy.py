@@ -1,20 +1,19 @@
 """A contract and its Program to the text of the adapter-driven strategy file."""
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from bot.coder.expressions import expression
+from bot.coder.expressions import Dialect, expression, series_of
 from bot.coder.layout import WIDTH, Code, Group, statement
 from bot.coder.settings import CfgValue, Settings
 from bot.contract import catalog
-from bot.contract.language import ExpressionStep, Program, TalibStep, Value
+from bot.contract.language import ExpressionStep, Program, Step, TalibStep, Value
 from bot.contract.model import Contract, Trailing
 from bot.contract.tree import (
     Indicator,
     Node,
     Parameter,
     Price,
-    is_constant,
     walk,
 )
 from bot.contract.words import in_words
@@ -29,7 +28,7 @@ _PRICE_ORDER = ("open", "high", "low", "close", "volume", *_COMPOUND_PRICES)
 # Names that the body of a method needs for itself, and `l`, which linters refuse.
 _TAKEN = {"self", "df", "np", "pd", "talib", "series", "open", "l"}
 _INTEGER_OUTPUTS = {"integer", "swinghigh", "swinglow", "minidx", "maxidx"}
-_RULE_TITLES = {
+RULE_TITLES = {
     "enter_long": "Enter long when",
     "exit_long": "Exit long when",
     "enter_short": "Enter short when",
@@ -38,11 +37,24 @@ _RULE_TITLES = {
 
 
 class Names:
-    """Local variable names: the contract's own words, changed only where they would clash."""
+    """Local variable names: the contract's own words, changed only where they would clash.
 
-    def __init__(self) -> None:
+    Args:
+        taken: names that the body needs for itself.
+        library: what stands before the name of a function of the language.
+        frame: the variable that holds the candles.
+    """
+
+    def __init__(
+        self, taken: Iterable[str] = _TAKEN, library: str = "series.", frame: str = "df"
+    ) -> None:
         self._given: dict[str, str] = {}
-        self._used = set(_TAKEN)
+        self._used = set(taken)
+        self.dialect = Dialect(self.of_node, library, frame)
+
+    def code(self, node: Node) -> Code:
+        """The code of a rule or a part of one."""
+        return expression(node, self.dialect)
 
     def of(self, key: str) -> str:
         """The variable that holds a price, a parameter or an indicator's output."""
@@ -67,21 +79,15 @@ def preparation(program: Program, settings: Settings) -> str:
     if lines and program.steps:
         lines.append("")
     for step in program.steps:
-        if isinstance(step, ExpressionStep):
-            code = expression(step.tree, names.of_node)
-            if is_constant(step.tree) and step.tree.type == "number":
-                code = Group("series.constant(", ("df", code))
-            lines += [*_words(f"{step.name}:", step.tree), _assign(names.of(step.name), code)]
-        else:
-            lines.append(_talib_line(step, names))
+        lines += step_lines(step, names)
     for field in program.atr_periods:
         prices = tuple(names.of(price) for price in ("high", "low", "close"))
         period = f'self.cfg["{settings.keys[f"{field}.timeperiod"]}"]'
         code = Group("talib.ATR(", (*prices, f"timeperiod={period}"))
-        lines.append(_assign(names.of(f"{field}.atr"), code))
+        lines.append(assign(names.of(f"{field}.atr"), code))
     for rule, tree in program.rules.items():
-        lines += ["", *_words(_RULE_TITLES[rule], tree)]
-        lines.append(_assign(rule, expression(tree, names.of_node)))
+        lines += ["", *words(RULE_TITLES[rule], tree)]
+        lines.append(assign(rule, names.code(tree)))
     keys = [key for step in program.steps for key in step.keys]
     keys += [f"{field}.atr" for field in program.atr_periods]
     items = [(key, names.of(key)) for key in keys] + [(rule, rule) for rule in program.rules]
@@ -95,11 +101,21 @@ def preparation(program: Program, settings: Settings) -> str:
     return "\n".join(lines)
 
 
-def _assign(name: str, code: Code) -> str:
+def step_lines(step: Step, names: Names) -> list[str]:
+    """The lines that compute one indicator."""
+    if isinstance(step, TalibStep):
+        return [_talib_line(step, names)]
+    code = series_of(step.tree, names.dialect)
+    return [*words(f"{step.name}:", step.tree), assign(names.of(step.name), code)]
+
+
+def assign(name: str, code: Code) -> str:
+    """An assignment in the body of a method."""
     return statement(f"{name} = ", code, BODY)
 
 
-def _words(start: str, tree: Node) -> list[str]:
+def words(start: str, tree: Node) -> list[str]:
+    """A rule in words, as a comment above its code."""
     text = f"{start} {in_words(tree)}."
     pad = " " * BODY + "# "
     return textwrap.wrap(
@@ -107,22 +123,36 @@ def _words(start: str, tree: Node) -> list[str]:
     )
 
 
-def _nodes(program: Program) -> list[Node]:
-    """Every part that the body reads, in the order of the contract."""
+def step_trees(program: Program) -> list[Node]:
+    """Every tree that the indicators read, in the order of the contract."""
     trees: list[Node] = []
     for step in program.steps:
         trees += [step.tree] if isinstance(step, ExpressionStep) else list(step.inputs)
-    trees += program.rules.values()
+    return trees
+
+
+def _nodes(program: Program) -> list[Node]:
+    """Every part that the body reads, in the order of the contract."""
+    trees = [*step_trees(program), *program.rules.values()]
     return [part for tree in trees for part in walk(tree)]
+
+
+def step_parameters(program: Program) -> set[str]:
+    """The parameters that TA-Lib's arguments name."""
+    return {
+        value.name
+        for step in program.steps
+        if isinstance(step, TalibStep)
+        for _, value in step.arguments
+        if isinstance(value, Parameter)
+    }
 
 
 def _parameter_lines(program: Program, names: Names) -> list[str]:
     used = {node.name for node in _nodes(program) if isinstance(node, Parameter)}
-    for step in program.steps:
-        if isinstance(step, TalibStep):
-            used |= {value.name for _, value in step.arguments if isinstance(value, Parameter)}
+    used |= step_parameters(program)
     return [
-        _assign(names.of(name), Group("(", (f'self.cfg["{name}"]',), " "))
+        assign(names.of(name), Group("(", (f'self.cfg["{name}"]',), " "))
         for name in program.parameters
         if name in used
     ]
@@ -132,6 +162,12 @@ def _price_lines(program: Program, names: Names) -> list[str]:
     used = {node.name for node in _nodes(program) if isinstance(node, Price)}
     if program.atr_periods:
         used |= {"high", "low", "close"}
+    return price_lines(used, names, 'series.column(df, "{price}")')
+
+
+def price_lines(prices: set[str], names: Names, reading: str) -> list[str]:
+    """The lines that read prices; `reading` is the code of one, with `{price}` in it."""
+    used = set(prices)
     for compound, parts in _COMPOUND_PRICES.items():
         if compound in used:
             used |= set(parts)
@@ -142,37 +178,38 @@ def _price_lines(program: Program, names: Names) -> list[str]:
         if price in _COMPOUND_PRICES:
             added = [names.of(part) for part in _COMPOUND_PRICES[price]]
             text = f"({' + '.join(added)}) / {len(added)}"
-            lines.append(_assign(names.of(price), text))
+            lines.append(assign(names.of(price), text))
         else:
-            lines.append(_assign(names.of(price), f'series.column(df, "{price}")'))
+            lines.append(assign(names.of(price), reading.format(price=price)))
     return lines
 
 
 def _talib_line(step: TalibStep, names: Names) -> str:
-    inputs = tuple(expression(node, names.of_node) for node in step.inputs)
+    inputs = tuple(names.code(node) for node in step.inputs)
     if step.function.name == "MAVP":
-        inputs = (inputs[0], Group("series.periods(", (inputs[1],)))
+        inputs = (inputs[0], Group(f"{names.dialect.library}periods(", (inputs[1],)))
     arguments = tuple(
         f"{key}={_talib_argument(step, key, value, names)}" for key, value in step.arguments
     )
     code: Code = Group(f"talib.{step.function.name}(", (*inputs, *arguments))
     if _INTEGER_OUTPUTS & set(step.function.outputs) and len(step.function.outputs) == 1:
-        code = Group("series.numbers(", (code,))
+        code = Group(f"{names.dialect.library}numbers(", (code,))
     variables = [names.of(key) for key in step.keys]
     joined = ", ".join(variables)
     if BODY + len(joined) + 40 <= WIDTH:
-        return _assign(joined, code)
+        return assign(joined, code)
     # Long names: unpack in a second step, which stays readable.
     whole = names.of(f"{step.name}.outputs")
     unpacked = Group("(", tuple(variables))
-    return "\n".join([_assign(whole, code), statement("", unpacked, BODY, f" = {whole}")])
+    return "\n".join([assign(whole, code), statement("", unpacked, BODY, f" = {whole}")])
 
 
 def _talib_argument(step: TalibStep, key: str, value: Value, names: Names) -> str:
     argument = step.function.argument(key)
     if argument and argument.kind == "matype" and not isinstance(value, Parameter):
         kind = next(name for name, number in catalog.ma_types().items() if number == value)
-        return f'series.ma_type("{kind}")'
+        library = names.dialect.library
+        return f'{library}ma_type("{kind}")' if library else f"MA_{kind}"
     return _argument(value, names)
 
 

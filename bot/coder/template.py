@@ -9,6 +9,7 @@ import jinja2
 from bot import __version__
 from bot.coder import strategy
 from bot.coder.expected import expect
+from bot.coder.freqtrade import strategy_context
 from bot.coder.port import Candidate, Failure
 from bot.coder.settings import flat_settings
 from bot.coder.tests import test_context
@@ -16,7 +17,9 @@ from bot.contract.digest import contract_digest
 from bot.contract.language import Program
 from bot.contract.model import AnyContract, Contract, ModuleContract
 from bot.contract.program import compile_contract
+from bot.contract.warmup import warmup
 from bot.errors import InputError
+from bot.plan import freqtrade_file, refuse_inexpressible
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -56,11 +59,6 @@ class TemplateCoder:
                 "kind: module needs a model to write it",
                 "The template coder writes contracts of kind: strategy.",
             )
-        if "adapter" not in contract.targets:
-            raise InputError(
-                "targets: the adapter file is the one that this version writes",
-                "Write targets: [adapter], or [adapter, freqtrade].",
-            )
         program = compile_contract(contract)
         if program.prose:
             rules = ", ".join(f"rules.{rule}" for rule in program.prose)
@@ -74,6 +72,10 @@ class TemplateCoder:
             f"Backtest/codes/{stem}.py": strategy_text(contract, program, contract_path),
             f"tests/test_{stem}.py": tests_text(contract, program, contract_path),
         }
+        if "freqtrade" in contract.targets:
+            refuse_inexpressible(contract, warmup(program))
+            text = freqtrade_text(contract, program, contract_path)
+            files[freqtrade_file(contract)] = text
         return Candidate(files, "template", "", prompt_hash(contract, contract_path))
 
 
@@ -103,6 +105,22 @@ def strategy_text(contract: Contract, program: Program, contract_path: str) -> s
             both_sides={"enter_long", "enter_short"} <= set(program.rules),
             signals=strategy.signals(contract, program, settings),
             order=strategy.order(contract, program, settings),
+        )
+    )
+
+
+def freqtrade_text(contract: Contract, program: Program, contract_path: str) -> str:
+    """The Freqtrade strategy file."""
+    return (
+        _environment()
+        .get_template("freqtrade_strategy.py.j2")
+        .render(
+            version=__version__,
+            contract_path=contract_path,
+            digest=contract_digest(contract),
+            name=contract.name,
+            description=strategy.described(contract.description),
+            **strategy_context(contract, program),
         )
     )
 

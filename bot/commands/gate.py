@@ -29,6 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="where all gates pass, also try the tests on strategies with a mistake in each",
     )
+    parser.add_argument(
+        "--require-targets",
+        action="store_true",
+        help="stop if a target cannot be proven here, instead of leaving it out",
+    )
     parser.add_argument("--json", action="store_true", help="print the verdicts as JSON")
 
 
@@ -40,6 +45,7 @@ def run(args: argparse.Namespace) -> int:
     from bot.contract.load import load_contract
     from bot.contract.program import compile_contract
     from bot.evidence import Origin
+    from bot.freqtrade_place import find_freqtrade
     from bot.gates.examination import examine
     from bot.gates.port import Case
     from bot.identity import correlation_id
@@ -49,6 +55,7 @@ def run(args: argparse.Namespace) -> int:
     from bot.plan import planned_files
     from bot.report.terminal import gate_table
     from bot.sealing import seal
+    from bot.targets import decide_delivery
     from bot.workshop import opened_sandbox, say_on_terminal, warm_mypy_cache
     from bot.written import write_files
 
@@ -56,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
     contract, label = loaded.strategy, contract_label(args.contract)
     program = compile_contract(contract)
     data = read_market_data(contract, repository_root(args.contract), args.data)
+    delivery = decide_delivery(contract, find_freqtrade(), strict=args.require_targets)
     planned = planned_files(contract)
     if args.candidate is None:
         candidate = TemplateCoder().write(contract, label)
@@ -72,10 +80,14 @@ def run(args: argparse.Namespace) -> int:
         name,
         sandbox,
         warm_mypy_cache(say_on_terminal),
+        delivery=delivery,
     )
     if args.out is not None:
         origin = Origin(name, label, digest, loaded.data)
-        sealed = seal(contract, program, origin, candidate, data, examination, "no tag")
+        kept = delivery.kept(contract, candidate)
+        sealed = seal(
+            contract, program, origin, kept, data, examination, "no tag", delivery=delivery
+        )
         write_files(args.out, sealed.evidence.files)
     verdicts, told = list(examination.verdicts), {}
     if args.mutants and all(verdict.passed for verdict in verdicts):
@@ -85,9 +97,11 @@ def run(args: argparse.Namespace) -> int:
     passed = all(verdict.passed for verdict in verdicts)
     if args.json:
         gates = [verdict.to_dict() for verdict in verdicts]
-        sys.stdout.write(json.dumps({"passed": passed, "gates": gates, **told}) + "\n")
+        answer = {"passed": passed, "gates": gates, "notes": list(delivery.notes), **told}
+        sys.stdout.write(json.dumps(answer) + "\n")
     else:
-        sys.stdout.write(gate_table(verdicts) + "\n")
+        notes = "".join(f"{note}\n" for note in delivery.notes)
+        sys.stdout.write(f"{gate_table(verdicts)}{notes}\n")
     return 0 if passed else 1
 
 

@@ -29,7 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write all files, or none if any contract has a mistake."""
     from bot.coder.template import TemplateCoder
-    from bot.commands.plan import tell_not_written
     from bot.places import contract_label
     from bot.written import write_files
 
@@ -37,7 +36,6 @@ def run(args: argparse.Namespace) -> int:
     files: dict[str, str] = {}
     origin: dict[str, Path] = {}
     for loaded in _load(args.contracts):
-        tell_not_written(loaded.strategy)
         candidate = coder.write(loaded.strategy, contract_label(loaded.path))
         for path, text in candidate.files.items():
             if path in origin:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bot.contract.model import Contract
     from bot.plan import TodoList
 
 HELP = "check a contract and print its plan"
@@ -38,17 +37,7 @@ def run(args: argparse.Namespace) -> int:
     plan = make_plan(loaded.contract, contract_label(args.contract), candles)
     text = json.dumps(plan.to_dict(), indent=2, ensure_ascii=False) if args.json else table(plan)
     sys.stdout.write(text + "\n")
-    if isinstance(loaded.contract, Contract):
-        tell_not_written(loaded.contract)
     return 0
-
-
-def tell_not_written(contract: "Contract") -> None:
-    """Say which targets of a contract this version leaves out."""
-    from bot.plan import not_written
-
-    for target in not_written(contract):
-        sys.stderr.write(f"note: {contract.name}: this version does not write target {target}\n")
 
 
 def table(plan: "TodoList") -> str:

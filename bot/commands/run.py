@@ -24,6 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--regenerate", action="store_true", help="propose again what was closed or delivered"
     )
+    parser.add_argument(
+        "--require-targets",
+        action="store_true",
+        help="stop if a target cannot be proven here, instead of leaving it out",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object a contract")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
 
@@ -41,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
         forge=args.forge,
         sandbox=args.sandbox,
         regenerate=args.regenerate,
+        require_targets=args.require_targets,
         say=say,
     )
     codes = []

@@ -31,6 +31,7 @@ def check_coherence(raw: Mapping[str, object]) -> list[Finding]:
         return list(_after(raw))
     checks = (
         *(_entries, _after, _symbols_in_path, _fills, _trailing, _named, _optimize, _prose),
+        *(_pairs, _held_target, _early_trailing),
         *(_one_size, _activation, _data_keys, _defaults),
     )
     return [finding for check in checks for finding in check(raw)]
@@ -99,6 +100,56 @@ def _trailing(raw: Mapping[str, object]) -> Iterator[Finding]:
             "Freqtrade wants activate_at above distance",
             quoted(start),
             f"a number above {distance}, or targets: [adapter]",
+        )
+
+
+def _pairs(raw: Mapping[str, object]) -> Iterator[Finding]:
+    """Freqtrade trades pairs, and counts in one currency."""
+    symbols = _get(raw, "market", "symbols")
+    if "freqtrade" not in _targets(raw) or not isinstance(symbols, list | tuple):
+        return
+    quotes: dict[str, str] = {}
+    for index, symbol in enumerate(symbols):
+        if not isinstance(symbol, str):
+            continue
+        base, slash, rest = symbol.partition("/")
+        quote = rest.partition(":")[0]
+        where = ("market", "symbols", index)
+        if not (base and slash and quote):
+            allowed = "a pair such as BTC/USDT, or targets: [adapter]"
+            yield Finding(where, "Freqtrade trades pairs only", quoted(symbol), allowed)
+            continue
+        quotes.setdefault(quote, symbol)
+        if len(quotes) > 1 and quotes[quote] is symbol:
+            allowed = f"pairs against {next(iter(quotes))}, or targets: [adapter]"
+            message = "Freqtrade counts in one currency for all pairs"
+            yield Finding(where, message, quoted(symbol), allowed)
+
+
+def _held_target(raw: Mapping[str, object]) -> Iterator[Finding]:
+    held = _get(raw, "risk", "ignore_roi_if_entry_signal") is True
+    if held and _get(raw, "risk", "take_profit") is not None and "freqtrade" in _targets(raw):
+        yield Finding(
+            ("risk", "ignore_roi_if_entry_signal"),
+            "Freqtrade would ignore take_profit too while the entry rule is true",
+            allowed="false, or roi instead of take_profit, or targets: [adapter]",
+        )
+
+
+def _early_trailing(raw: Mapping[str, object]) -> Iterator[Finding]:
+    stop, trailing = _get(raw, "risk", "stop_loss"), _get(raw, "risk", "trailing_stop")
+    if not isinstance(stop, Mapping) or not isinstance(trailing, Mapping):
+        return
+    activated = trailing.get("activate_at") is not None
+    if (
+        activated
+        and trailing.get("only_after_activation") is not True
+        and "freqtrade" in _targets(raw)
+    ):
+        yield Finding(
+            ("risk", "trailing_stop"),
+            "before activate_at Freqtrade cannot trail by a stop that is measured in ATRs",
+            allowed="only_after_activation: true, or targets: [adapter]",
         )
 
 

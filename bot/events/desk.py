@@ -15,6 +15,7 @@ from bot.events.trigger import Push, Trigger
 from bot.events.work import Item, make_work
 from bot.forge.github import GitHubForge
 from bot.forge.github_open import git_credentials, open_github
+from bot.freqtrade_place import find_freqtrade
 from bot.pipeline import Workshop
 from bot.repository import Repository, open_repository
 from bot.settings import FILE, Settings, parse_settings
@@ -39,6 +40,8 @@ class Desk:
             coder=TemplateCoder(),
             sandbox=ReplayingSandbox(),
             regenerate=regenerate,
+            freqtrade=find_freqtrade(),
+            require_targets=self.settings.require_targets,
             say=self.say,
         )
 

@@ -18,7 +18,10 @@ from bot.written import write_files
 from sandbox_runner.port import Outcome
 
 MOST_BYTES = 512_000_000
-_CASE = ("version", "contract_path", "contract", "candles", "candidate", "correlation_id")
+_CASE = (
+    *("version", "contract_path", "contract", "candles", "candidate"),
+    *("correlation_id", "freqtrade"),
+)
 _CANDIDATE = ("files", "coder", "model", "prompt_hash")
 
 
@@ -30,6 +33,7 @@ class Handover:
         contract_path: of the contract in the repository.
         contract: its bytes.
         candles: the files of the contract's data, by path.
+        freqtrade: whether the Freqtrade file is to be proven and delivered.
     """
 
     contract_path: str
@@ -37,6 +41,7 @@ class Handover:
     candles: Mapping[str, bytes]
     candidate: Candidate
     correlation_id: str
+    freqtrade: bool = False
 
 
 def write_case(folder: Path, key: str, case: Handover) -> None:
@@ -53,6 +58,7 @@ def write_case(folder: Path, key: str, case: Handover) -> None:
             "prompt_hash": case.candidate.prompt_hash,
         },
         "correlation_id": case.correlation_id,
+        "freqtrade": case.freqtrade,
     }
     write_files(folder, {f"case-{key}.json": json.dumps(values)})
 
@@ -75,9 +81,15 @@ def read_case(folder: Path, key: str) -> Handover:
             {path: _unpacked(data) for path, data in _texts(values["candles"]).items()},
             candidate,
             _text(values["correlation_id"]),
+            _truth(values["freqtrade"]),
         )
     except (ValueError, TypeError) as error:
         raise _malformed(f"case-{key}.json", error) from None
+
+
+def has_case(folder: Path, key: str) -> bool:
+    """Whether the job before handed a candidate on, or found nothing to do."""
+    return (folder / f"case-{key}.json").exists()
 
 
 def write_outcomes(folder: Path, key: str, outcomes: Mapping[str, Outcome]) -> None:
@@ -130,6 +142,12 @@ def _texts(value: object) -> dict[str, str]:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("a text was expected")
+    return value
+
+
+def _truth(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("true or false was expected")
     return value
 
 

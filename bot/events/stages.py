@@ -11,12 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot.bus.port import EventName
+from bot.contract.model import Contract
 from bot.contract.program import compile_contract
 from bot.errors import InputError, SafetyStop, WorldError
 from bot.events.contracts import read_contract
 from bot.events.desk import Desk
 from bot.events.handover import (
     Handover,
+    has_case,
     read_case,
     read_outcomes,
     write_case,
@@ -24,6 +26,7 @@ from bot.events.handover import (
 )
 from bot.events.recording import RecordingSandbox, ReplayingSandbox
 from bot.events.work import Deed, Item
+from bot.freqtrade_place import find_freqtrade
 from bot.gates.examination import Examination, examine
 from bot.gates.port import Case
 from bot.logs import correlated
@@ -42,6 +45,7 @@ from bot.pipeline import (
     take_on,
 )
 from bot.plan import planned_files
+from bot.targets import FREQTRADE, Delivery, decide_delivery, left_out, without_freqtrade
 from bot.written import write_files
 from sandbox_runner.port import Sandbox
 
@@ -59,7 +63,12 @@ def generate(desk: Desk, item: Item, out: Path) -> bool:
     candidate = shop.coder.write(work.contract, work.origin.contract_path)
     origin, candles = work.origin, work.data.contents
     case = Handover(
-        origin.contract_path, origin.contract_bytes, candles, candidate, origin.correlation_id
+        origin.contract_path,
+        origin.contract_bytes,
+        candles,
+        candidate,
+        origin.correlation_id,
+        work.delivery.freqtrade,
     )
     write_case(out, item.key, case)
     return True
@@ -83,6 +92,10 @@ def run_gates(
             raise InputError(f"{case.contract_path} is not a contract", str(read.problems[0]))
         contract = read.loaded.strategy
         data = read_market_data(contract, root)
+    # What is delivered was decided by the job before; here it is proven, or the job fails.
+    delivery = handed_delivery(case, contract)
+    if delivery.freqtrade:
+        delivery = decide_delivery(contract, find_freqtrade(), strict=True)
     recorder = RecordingSandbox(sandbox)
     examination = examine(
         contract,
@@ -93,9 +106,16 @@ def run_gates(
         recorder,
         mypy_cache,
         on_done,
+        delivery=delivery,
     )
     write_outcomes(out, key, recorder.outcomes)
     return examination
+
+
+def handed_delivery(case: Handover, contract: Contract) -> Delivery:
+    """What the job that wrote the candidate decided to deliver."""
+    asked = case.freqtrade and FREQTRADE in contract.targets
+    return Delivery(freqtrade=True) if asked else without_freqtrade(contract)
 
 
 def deliver(desk: Desk, item: Item, folder: Path) -> Result:
@@ -107,7 +127,13 @@ def deliver(desk: Desk, item: Item, folder: Path) -> Result:
     if item.read is None or item.read.loaded is None:
         raise InputError(f"there is no contract under {item.key}")
     shop = desk.workshop(regenerate=item.regenerate)
-    work = take_on(item.read.loaded, shop)
+    delivery = None
+    if has_case(folder, item.key):
+        # Freqtrade need not be installed where its answers are only judged.
+        delivery = handed_delivery(read_case(folder, item.key), item.read.loaded.strategy)
+        if delivery.notes:
+            left_out(item.read.loaded.strategy, strict=shop.require_targets)
+    work = take_on(item.read.loaded, shop, delivery)
     with correlated(work.origin.correlation_id), shop.repository.lock(work.task, on_wait=shop.say):
         earlier, tag = find_earlier(work, shop)
         if earlier is not None:
@@ -123,10 +149,11 @@ def judge_and_propose(work: Commission, case: Handover, tag: str, shop: Workshop
     publish(shop, work, EventName.TASK_DISPATCHED, {"plan": [t.id for t in work.plan.todos]})
     publish(shop, work, EventName.CODER_COMPLETE, {"files": sorted(case.candidate.files)})
     examination = prove(work, case.candidate, shop)
-    sealed = seal_with_earlier(work, case.candidate, examination, tag, shop)
+    kept = work.delivery.kept(work.contract, case.candidate)
+    sealed = seal_with_earlier(work, kept, examination, tag, shop)
     if sealed.evidence.passed:
         publish(shop, work, EventName.TEST_PASSED, {"gates": len(examination.verdicts)})
-        return propose(work, case.candidate, sealed, tag, shop)
+        return propose(work, kept, sealed, tag, shop)
     refuse(work, case.candidate, sealed.evidence, shop)
     return blocked(work, sealed.evidence, shop)
 

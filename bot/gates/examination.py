@@ -1,7 +1,7 @@
 """A candidate to all verdicts: the static gates first, then everything the sandbox can show."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot.answers import NoAnswer, plain_text
@@ -17,6 +17,8 @@ from bot.gates.behaviour import (
     whole_decisions,
 )
 from bot.gates.constitution import ConstitutionGate
+from bot.gates.freqtrade import NAME as FREQTRADE
+from bot.gates.freqtrade import examine_freqtrade
 from bot.gates.imports import ImportsGate
 from bot.gates.outcome import judge_acceptance, judge_artifacts, judge_correlation
 from bot.gates.port import Case, Gate, Verdict
@@ -25,6 +27,7 @@ from bot.gates.syntax import SyntaxGate
 from bot.gates.tools import judge_tool
 from bot.judge import Judgement, decide, judge
 from bot.market_data import MarketData
+from bot.targets import ADAPTER_ONLY, Delivery
 from bot.trial import USUAL_LIMITS, Limits, Trial, run_trial
 from sandbox_runner.port import Sandbox
 
@@ -45,12 +48,17 @@ MOST_FILES = 50
 NAMES = (*(gate.name for gate in STATIC), *DYNAMIC)
 
 
+def gate_names(delivery: Delivery = ADAPTER_ONLY) -> tuple[str, ...]:
+    """The gates that judge what is delivered, in the order of their verdicts."""
+    return (*NAMES, FREQTRADE) if delivery.freqtrade else NAMES
+
+
 @dataclass(frozen=True)
 class Examination:
     """What the gates said, and the results that were computed on the way.
 
     Attributes:
-        verdicts: one for every gate of `NAMES`, in that order.
+        verdicts: one for every gate of `gate_names`, in that order.
         results: test report, trades, equity, events and summary, as far as they exist.
         judgement: the trusted replay; None if the candidate gave nothing to replay.
     """
@@ -70,10 +78,12 @@ def examine(
     mypy_cache: Path | None = None,
     on_done: Callable[[str], None] = lambda name: None,
     limits: Limits = USUAL_LIMITS,
+    delivery: Delivery = ADAPTER_ONLY,
 ) -> Examination:
     """Let every gate judge a candidate.
 
-    Code that a static gate refuses is not run: the gates that would need it have failed.
+    Code that a static gate refuses is not run: the gates that would need it have failed. A file
+    that is not delivered is read by the static gates and the linters all the same.
 
     Raises:
         WorldError: the sandbox failed.
@@ -82,17 +92,24 @@ def examine(
     if heavy or len(case.files) > MOST_FILES:
         # A search through megabytes would take the gates minutes, and no strategy needs them.
         what = f"{plain_text(heavy[0], 80)} is too large" if heavy else "there are too many files"
-        return _unjudged(NAMES, what)
+        return _unjudged(gate_names(delivery), what)
     static = tuple(gate.judge(case) for gate in STATIC)
     on_done("static gates")
     needed = {f"Backtest/codes/{contract.file_stem}.py", f"tests/test_{contract.file_stem}.py"}
     missing = sorted(needed - set(case.files))
     if missing or not all(verdict.passed for verdict in static):
         cause = f"{missing[0]} is missing" if missing else "a static gate refused the code"
-        unrun = _unjudged(DYNAMIC, cause)
+        unrun = _unjudged(gate_names(delivery)[len(STATIC) :], cause)
         return Examination((*static, *unrun.verdicts), {}, None)
     trial = run_trial(contract, program, case.files, data, sandbox, mypy_cache, on_done, limits)
-    return judge_trial(contract, program, case, data, correlation_id, static, trial)
+    judged = judge_trial(contract, program, case, data, correlation_id, static, trial)
+    if not delivery.freqtrade:
+        return judged
+    verdict = examine_freqtrade(
+        contract, program, case.files, data, sandbox, limits, delivery.packages
+    )
+    on_done(FREQTRADE)
+    return replace(judged, verdicts=(*judged.verdicts, verdict))
 
 
 def _unjudged(names: tuple[str, ...], cause: str) -> Examination:

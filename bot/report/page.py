@@ -15,6 +15,7 @@ from bot.report.wording import (
     change_words,
     cost_words,
     currency,
+    file_rows,
     market_line,
     metric_rows,
     open_end_words,
@@ -82,6 +83,7 @@ def _head(story: Story) -> str:
         f"<p>{_said(description)}</p>" if description else "",
         f'<div class="verdict {kind}"><strong>{html_text(verdict_title(story))}</strong>',
         f"{html_text(result_line(story))}</div>",
+        *(f'<p><strong class="bad">{_said(note)}</strong></p>' for note in story.notes),
         "</header>",
     ]
     return _lines(lines)
@@ -156,10 +158,13 @@ def _gates(story: Story) -> str:
             "<section>\n<h2>Gates</h2>\n<p>No gate has run, so nothing is proven.</p>\n</section>"
         )
     rows = [_gate_row(verdict) for verdict in story.verdicts]
+    files = [_row(row, ("k", "w"), heading=True) for row in file_rows(story)]
     return _lines(
         [
             "<section>\n<h2>Gates</h2>",
             _table(("Gate", "Result", "Figure", "Reason and next step"), rows),
+            "<h3>Files</h3>" if story.files else "",
+            _table((), files) if story.files else "",
             "</section>",
         ]
     )

@@ -17,6 +17,7 @@ from bot.report.wording import (
     change_words,
     cost_words,
     currency,
+    file_rows,
     market_line,
     metric_rows,
     open_end_words,
@@ -55,6 +56,7 @@ def pull_request_body(story: Story, image_url: str | None = None) -> str:
         (_rules(story), 2),
         (_risk(story), 3),
         (_gates(story), 1),
+        (_files(story), 1),
         (_changes(story), 4),
         (_provenance(story), 1),
         (_reproduce(story), 0),
@@ -83,6 +85,7 @@ def _verdict(story: Story) -> str:
     description = markdown_text(story.contract.description, 800)
     if description:
         lines.append(f"> {description}")
+    lines += [f"⚠️ **{markdown_text(note, 300)}**" for note in story.notes]
     if story.failed:
         lines.append("\n".join(_refused(verdict) for verdict in story.failed[:5]))
     return "\n\n".join(lines)
@@ -155,6 +158,13 @@ def _gates(story: Story) -> str:
         for verdict in story.verdicts
     ]
     return _section("Gates", [_table(("Result", "Gate", "Figure"), rows)])
+
+
+def _files(story: Story) -> str:
+    if not story.files:
+        return ""
+    rows = [(markdown_code(path, 200), markdown_text(words)) for path, words in file_rows(story)]
+    return _section("Files", [_table(("File", "What it is"), rows)])
 
 
 def _changes(story: Story) -> str:

@@ -69,6 +69,8 @@ class Story:
         held: UTC milliseconds and the value of buying and holding; see `holding.held_value`.
         expressions: what a model made of each rule that the contract gives in prose.
         behaviour_change: the trades against the version on the base branch, if there is one.
+        files: the candidate's files that are proposed.
+        notes: what the contract asked for and did not get, one sentence each.
     """
 
     contract: Contract
@@ -91,6 +93,8 @@ class Story:
     held: Sequence[tuple[int, float]] = ()
     expressions: Mapping[str, str] = field(default_factory=dict)
     behaviour_change: BehaviourChange | None = None
+    files: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
     @property
     def accepted(self) -> bool:

@@ -213,6 +213,23 @@ def provenance_rows(story: Story) -> list[tuple[str, str]]:
     return [*rows, ("Versions", versions)] if versions else rows
 
 
+def file_rows(story: Story) -> list[tuple[str, str]]:
+    """The proposed files, and what each is."""
+    return [(path, _file_words(path, story)) for path in story.files]
+
+
+def _file_words(path: str, story: Story) -> str:
+    if path.startswith("tests/"):
+        return "its tests"
+    if not path.startswith("Backtest/freqtrade/"):
+        return "the strategy, driven by an adapter: back-test, paper and live"
+    parity = [verdict for verdict in story.verdicts if verdict.name == "freqtrade-parity"]
+    words = "the same strategy for Freqtrade"
+    if not parity or parity[0].passed is not True:
+        return f"{words}, not proven"
+    return f"{words}; Freqtrade itself: {parity[0].figure}"
+
+
 def trade_cells(trade: Trade) -> tuple[str, ...]:
     """A trade's symbol, side, volume, entry, exit and profit, ready to be shown."""
     marks = [word for word in ("ambiguous", "forced") if getattr(trade, word)]

@@ -312,7 +312,41 @@ def test_this_close_is_allowed_for_the_adapter_alone() -> None:
 
 def test_a_path_with_a_symbol_serves_several_symbols() -> None:
     symbols = ["BTC/USDT", "ETH/USDT:USDT", "AAPL", "BRK.B", "kPEPE/USDC"]
-    assert not problems(changed({"market.symbols": symbols, "data.path": "data/{symbol}.csv"}))
+    changes = {"market.symbols": symbols, "data.path": "data/{symbol}.csv"}
+    assert not problems(changed({**changes, "targets": ["adapter"]}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "message"),
+    [
+        ({"market.symbols": ["AAPL"]}, "market.symbols[0]", "trades pairs only"),
+        (
+            {"market.symbols": ["BTC/USDT", "ETH/EUR"], "data.path": "data/{symbol}.csv"},
+            "market.symbols[1]",
+            "counts in one currency",
+        ),
+        (
+            {"risk.take_profit": 0.1, "risk.ignore_roi_if_entry_signal": True},
+            "risk.ignore_roi_if_entry_signal",
+            "would ignore take_profit too",
+        ),
+        (
+            {
+                "risk.stop_loss": {"atr": 2.0},
+                "risk.trailing_stop": {"distance": 0.01, "activate_at": 0.05},
+            },
+            "risk.trailing_stop",
+            "cannot trail by a stop that is measured in ATRs",
+        ),
+    ],
+)
+def test_what_freqtrade_cannot_express_is_refused(
+    changes: dict[str, object], field: str, message: str
+) -> None:
+    (problem,) = problems(changed({**changes, "targets": ["adapter", "freqtrade"]}))
+    assert (problem.field, message in problem.message) == (field, True)
+    assert "targets: [adapter]" in problem.allowed
+    assert not problems(changed({**changes, "targets": ["adapter"]}))
 
 
 def test_a_union_gives_one_problem_for_each_place() -> None:

@@ -8,6 +8,7 @@ from bot.forge.github import GitHubForge
 from bot.forge.github_api import GitHubApi
 from bot.forge.github_comments import Thread
 from bot.forge.port import PullState
+from bot.freqtrade_place import VARIABLE
 from bot.report.hidden_block import read_hidden_block
 from bot.repository import open_repository
 from bot.testing import GitHubServer
@@ -27,8 +28,10 @@ from tests.bot.events.hub import (
     user,
 )
 from tests.bot.events.line import run_event
+from tests.freqtrade.freqtrade_environment import needs_freqtrade
 
-DIP = (HOUSE / "contracts/oversold_dip.yaml").read_text()
+BOTH = (HOUSE / "contracts/oversold_dip.yaml").read_text()
+DIP = BOTH.replace("targets: [adapter, freqtrade]", "targets: [adapter]")
 BRANCH = "ai/generated/oversold-dip/strategy"
 
 
@@ -47,6 +50,43 @@ def forge_of(world: World) -> GitHubForge:
 def state(world: World) -> dict[str, str]:
     listed = git(world.bare, "for-each-ref", "--format=%(refname) %(objectname)")
     return dict(line.split() for line in listed.splitlines())
+
+
+@needs_freqtrade
+def test_the_job_that_writes_needs_no_freqtrade(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, after = world.commit({"contracts/dip.yaml": BOTH})
+
+    def take_away(job: str, handover: Path) -> None:
+        if job == "gates":
+            monkeypatch.delenv(VARIABLE, raising=False)
+
+    ran = run_event(world, "push", push(before, after), between=take_away)
+    assert set(ran.codes.values()) == {0}
+    (pull,) = forge_of(world).pulls()
+    assert "Backtest/freqtrade/OversoldDip.py" in pull.draft.body
+    assert "Backtest/freqtrade/OversoldDip.py" in git(
+        world.bare, "ls-tree", "-r", "--name-only", pull.draft.head
+    )
+
+
+def test_what_cannot_be_proven_is_left_out_and_said(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setattr("bot.events.desk.find_freqtrade", lambda: None)
+    before, after = world.commit({"contracts/dip.yaml": BOTH})
+    ran = run_event(world, "push", push(before, after))
+    assert set(ran.codes.values()) == {0}
+    assert "freqtrade: not delivered" in ran.summary
+    (pull,) = forge_of(world).pulls()
+    assert "freqtrade: not delivered" in pull.draft.body
+    before, after = world.commit({"stratwright.yml": "require_targets: true\n"})
+    edited = BOTH.replace("default: 35", "default: 33")
+    before, after = world.commit({"contracts/dip.yaml": edited})
+    ran = run_event(world, "push", push(before, after), run=101)
+    assert 4 in ran.codes.values()
 
 
 def test_a_pushed_contract_becomes_a_pull_request_and_running_again_changes_nothing(

@@ -90,6 +90,7 @@ def told(name: str = "oversold_dip") -> Story:
         coder="template",
         versions={"stratwright": "0.1.0", "TA-Lib": "0.8.2", "numpy": "2.4.6"},
         behaviour_change=compare_trades(trades[2:], trades[:-1], "main"),
+        files=(f"Backtest/codes/{name}.py", f"tests/test_{name}.py"),
     )
 
 

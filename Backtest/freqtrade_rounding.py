@@ -1,0 +1,79 @@
+"""Prices and amounts as Freqtrade rounds them in a back-test: by their shortest decimal text."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from decimal import ROUND_FLOOR, ROUND_HALF_UP, Decimal
+
+SIGNIFICANT_DIGITS = 14
+
+
+def exact(number: float) -> Decimal:
+    """The shortest decimal that a float stands for."""
+    return Decimal(repr(float(number)))
+
+
+def nearest_tick(price: float, tick: float) -> float:
+    """The nearest multiple of a tick, half up."""
+    step = exact(tick)
+    return float((exact(price) / step).quantize(Decimal(1), ROUND_HALF_UP) * step)
+
+
+def tick_above(price: float, tick: float) -> float:
+    """The price itself on a tick, else the next tick above."""
+    missing = exact(price) % exact(tick)
+    if missing == 0:
+        return price
+    # The remainder has the sign of the price, so a negative price walks up as well.
+    return round(float(exact(price) - missing + exact(tick)), SIGNIFICANT_DIGITS)
+
+
+def tick_below(price: float, tick: float) -> float:
+    """The price itself on a tick, else the next tick below."""
+    missing = exact(price) % exact(tick)
+    return price if missing == 0 else round(float(exact(price) - missing), SIGNIFICANT_DIGITS)
+
+
+def whole_steps(amount: float, step: float) -> float:
+    """The largest multiple of a step that is not above an amount."""
+    size = exact(step)
+    return float((exact(amount) / size).quantize(Decimal(1), ROUND_FLOOR) * size)
+
+
+class TickByMonth:
+    """The price tick that Freqtrade reads from the candles of each calendar month.
+
+    Args:
+        times: when the candles opened, in milliseconds UTC, rising.
+        prices: the columns open, high, low and close.
+        exchange_tick: what holds before the first month with a broken price.
+    """
+
+    def __init__(
+        self, times: Sequence[int], prices: Sequence[Sequence[float]], exchange_tick: float
+    ) -> None:
+        self._exchange_tick = exchange_tick
+        self._by_month: dict[tuple[int, int], int] = {}
+        for bar, time in enumerate(times):
+            month = month_of(time)
+            digits = max(decimals(column[bar]) for column in prices)
+            self._by_month[month] = max(digits, self._by_month.get(month, 0))
+
+    def at(self, time: int) -> float:
+        """The tick of a moment's month; a month of whole prices has that of the one before."""
+        month = month_of(time)
+        known = [key for key, digits in self._by_month.items() if digits and key <= month]
+        if not known:
+            return self._exchange_tick
+        return float(1 / 10.0 ** self._by_month[max(known)])
+
+
+def month_of(time: int) -> tuple[int, int]:
+    """The calendar month of a moment."""
+    moment = datetime.fromtimestamp(time / 1000, UTC)
+    return moment.year, moment.month
+
+
+def decimals(price: float) -> int:
+    """How many decimals a price has, of its first 14 significant digits."""
+    exponent = Decimal(f"{price:.{SIGNIFICANT_DIGITS}g}").normalize().as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0

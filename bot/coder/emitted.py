@@ -1,0 +1,89 @@
+"""The functions of the rule language to text that a generated file can carry with it.
+
+One source of truth: the text is cut out of `adapters.series` itself, with everything that the
+wanted functions need, so that a file which may not import our packages computes the same. Only the
+two functions that read the candles' times are written for Freqtrade's frames here.
+"""
+
+import ast
+import inspect
+from collections.abc import Iterable
+from functools import cache
+
+from adapters import series
+
+# They read our own frames, or TA-Lib's private module.
+_LEFT_OUT = {"at", "by_name", "column", "hour", "ma_type", "times", "weekday"}
+_TIMES = '''
+def hour(df: pd.DataFrame) -> Numbers:
+    """The hour of each candle's open, UTC."""
+    return df["date"].dt.hour.to_numpy(dtype=np.float64)
+
+
+def weekday(df: pd.DataFrame) -> Numbers:
+    """The day of each candle's open, UTC, Monday = 0."""
+    return df["date"].dt.day_of_week.to_numpy(dtype=np.float64)
+'''
+
+
+@cache
+def function_names() -> frozenset[str]:
+    """The functions of the language."""
+    return frozenset(name for name, parts in _parts().items() if parts.is_function)
+
+
+class _Part:
+    """A function with its overloads, or a type alias: its text, and the names that it uses."""
+
+    def __init__(self, is_function: bool) -> None:
+        self.is_function = is_function
+        self.texts: list[str] = []
+        self.uses: set[str] = set()
+
+    def add(self, text: str, node: ast.stmt) -> None:
+        self.texts.append(text)
+        self.uses |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+@cache
+def _parts() -> dict[str, _Part]:
+    """The functions and aliases of the module, in its own order."""
+    parts: dict[str, _Part] = {}
+    _read(inspect.getsource(series), parts, _LEFT_OUT)
+    _read(_TIMES, parts, set())
+    return parts
+
+
+def _read(source: str, parts: dict[str, _Part], left_out: set[str]) -> None:
+    lines = source.splitlines()
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef) and node.name not in left_out:
+            name, is_function = node.name, True
+            first = min([node.lineno, *(part.lineno for part in node.decorator_list)])
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name, is_function, first = node.targets[0].id, False, node.lineno
+        else:
+            continue
+        # flake8 wants no blank before the colon of a slice.
+        text = "\n".join(lines[first - 1 : node.end_lineno]).replace(" :", ":")
+        parts.setdefault(name, _Part(is_function)).add(text, node)
+
+
+def emitted(wanted: Iterable[str]) -> tuple[str, str]:
+    """The text of functions of the language and of all that they use.
+
+    Args:
+        wanted: names of functions.
+
+    Returns:
+        The type aliases, and the functions; both empty where nothing is wanted.
+    """
+    parts, needed, open_names = _parts(), set[str](), set(wanted)
+    while open_names:
+        needed |= open_names
+        uses = {use for name in open_names for use in parts[name].uses}
+        open_names = (uses & set(parts)) - needed
+    chosen = [part for name, part in parts.items() if name in needed]
+    aliases = [part.texts[0] for part in chosen if not part.is_function]
+    functions = [text for part in chosen if part.is_function for text in part.texts]
+    return "\n".join(aliases), "\n\n\n".join(functions)

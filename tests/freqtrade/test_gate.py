@@ -1,0 +1,47 @@
+"""The gate runs real Freqtrade in the real sandbox: no network, and the file's own bytes."""
+
+import pytest
+
+from Backtest.candles import columns_of
+from bot.coder.template import freqtrade_text
+from bot.contract.program import compile_contract
+from bot.gates.freqtrade import examine_freqtrade
+from bot.gates.port import Verdict
+from bot.market_data import MarketData
+from bot.trial import USUAL_LIMITS
+from sandbox_runner.port import open_sandbox
+from tests.freqtrade.freqtrade_environment import needs_freqtrade
+from tests.freqtrade.worlds import world
+
+pytestmark = needs_freqtrade
+CONTRACT, FRAMES = world(4)
+
+
+def judged(change: tuple[str, str] = ("", "")) -> Verdict:
+    program = compile_contract(CONTRACT)
+    text = freqtrade_text(CONTRACT, program, "contracts/x.yaml")
+    assert change[0] in text
+    files = {f"Backtest/freqtrade/{CONTRACT.name}.py": text.replace(*change).encode()}
+    candles = {symbol: columns_of(frame) for symbol, frame in FRAMES.items()}
+    data = MarketData(candles, "sha256:0", {})
+    return examine_freqtrade(CONTRACT, program, files, data, open_sandbox(), USUAL_LIMITS)
+
+
+def test_the_file_of_the_contract_passes() -> None:
+    verdict = judged()
+    assert verdict.passed, verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("# Enter long", "import socket; socket.socket()  # Enter long"), "no answer"),
+        (('["enter_long"] = enter_long.astype', '["enter_long"] = (~enter_long).astype'), "bar"),
+        (("stoploss = -", "stoploss = -0.001 * "), "trade"),
+    ],
+    ids=["reaches out", "another rule", "another stop"],
+)
+def test_another_file_is_refused(change: tuple[str, str], reason: str) -> None:
+    verdict = judged(change)
+    assert not verdict.passed
+    assert reason in verdict.reason
