@@ -105,8 +105,9 @@ def run_trial(
     talks = _Talks(strategy, files[strategy], cfg, data, limits)
     perturbed = perturb(data, files[strategy])
     jobs: dict[str, Job] = {
-        "whole": talks.job("whole", talks.whole(), data.frames),
+        # The longest first, so that the others fit beside it.
         "cuts": talks.job("cuts", talks.cuts(), {**data.frames, **perturbed}),
+        "whole": talks.job("whole", talks.whole(), data.frames),
         "mypy": _tool("mypy", files, mypy_cache, limits),
         "pytest": pytest_job(tests, files, timeout_s=limits.time_s, memory_mb=limits.memory_mb),
         "again": talks.job("again", talks.again(), data.frames, hash_seed=4242),
@@ -149,7 +150,8 @@ def _side_by_side(
         on_done(name)
         return outcome
 
-    workers = max(2, os.cpu_count() or 2)
+    # One more than there are processors: a job that starts or ends leaves one idle.
+    workers = (os.cpu_count() or 1) + 1
     try:
         with ThreadPoolExecutor(workers) as pool:
             # A copy of the context each: what is logged inside carries the run's id.
@@ -216,15 +218,24 @@ class _Talks:
         )
 
     def cuts(self) -> tuple[Run, ...]:
-        """The last bars of cut-off histories, then every bar of other prices."""
-        runs: list[Run] = []
+        """The last bars of cut-off histories, then every bar of other prices.
+
+        The shortest history comes first: whatever one run could tell a later one, it knows no bar
+        that the later one lacks.
+        """
+        cuts: list[tuple[Any, Run]] = []
         each = -(-CUTS // len(self._data.frames))
         for symbol, frame in self._data.frames.items():
             for bars in cut_points(len(frame), each, self._source):
                 at = tuple(range(max(0, bars - ASKED_AT_A_CUT), bars))
-                runs.append(Run(f"cut {symbol} {bars}", _file_name(symbol), symbol, bars, at))
-            runs.append(Run(f"other {symbol}", _file_name(other_name(symbol)), symbol))
-        return tuple(runs)
+                run = Run(f"cut {symbol} {bars}", _file_name(symbol), symbol, bars, at)
+                cuts.append((frame["timestamp"].iloc[bars - 1], run))
+        cuts.sort(key=lambda cut: cut[0])
+        others = [
+            Run(f"other {symbol}", _file_name(other_name(symbol)), symbol)
+            for symbol in self._data.frames
+        ]
+        return (*(run for _, run in cuts), *others)
 
 
 def cut_points(bars: int, count: int, source: bytes) -> list[int]:
