@@ -18,6 +18,7 @@ from bot.contract.language import Program
 from bot.contract.model import Contract
 from bot.errors import WorldError
 from bot.market_data import MarketData
+from bot.memory import Memory
 from sandbox_runner.candles import pack_candles
 from sandbox_runner.jobs import TOOLS, decisions_job, pytest_job, tool_job
 from sandbox_runner.port import Job, Outcome, Sandbox, SandboxUnavailable
@@ -64,6 +65,7 @@ class Trial:
         again: the same in another process, with another hash seed and clock.
         cuts: the strategy asked at the end of cut-off histories, each in a fresh process, and
             about other prices.
+        remembered: the parts that were not run, because their answer was known.
     """
 
     tools: Mapping[str, Outcome]
@@ -72,6 +74,7 @@ class Trial:
     again: Conversation
     cuts: Conversation
     perturbed: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    remembered: frozenset[str] = frozenset()
 
 
 def run_trial(
@@ -83,6 +86,7 @@ def run_trial(
     mypy_cache: Path | None = None,
     on_done: Callable[[str], None] = lambda name: None,
     limits: Limits = USUAL_LIMITS,
+    memory: Memory | None = None,
 ) -> Trial:
     """Run everything that needs the candidate to run, in the sandbox and nowhere else.
 
@@ -95,6 +99,7 @@ def run_trial(
         mypy_cache: a warm cache, only read.
         on_done: told the name of each part as it ends.
         limits: time and memory of each job.
+        memory: answers of earlier runs; none are used or kept without it.
 
     Raises:
         WorldError: the sandbox itself failed.
@@ -114,7 +119,12 @@ def run_trial(
         "flake8": _tool("flake8", files, None, limits),
         "bandit": _tool("bandit", files, None, limits),
     }
-    outcomes = _side_by_side(jobs, sandbox, on_done)
+    known = {} if memory is None else _recall(jobs, sandbox, memory, on_done)
+    unknown = {name: job for name, job in jobs.items() if name not in known}
+    outcomes = known | _side_by_side(unknown, sandbox, on_done)
+    if memory is not None:
+        for name, job in unknown.items():
+            memory.keep(job, sandbox, outcomes[name])
     return Trial(
         tools={tool: outcomes[tool] for tool in TOOLS},
         tests=outcomes["pytest"],
@@ -124,7 +134,20 @@ def run_trial(
             talks.cuts(), talks.named({**data.frames, **perturbed}), outcomes["cuts"]
         ),
         perturbed=perturbed,
+        remembered=frozenset(known),
     )
+
+
+def _recall(
+    jobs: Mapping[str, Job], sandbox: Sandbox, memory: Memory, on_done: Callable[[str], None]
+) -> dict[str, Outcome]:
+    known = {}
+    for name, job in jobs.items():
+        outcome = memory.recall(job, sandbox)
+        if outcome is not None:
+            known[name] = outcome
+            on_done(f"{name} (remembered: same files, same tools)")
+    return known
 
 
 def _tool(tool: str, files: Mapping[str, bytes], cache: Path | None, limits: Limits) -> Job:

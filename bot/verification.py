@@ -22,8 +22,8 @@ from bot.evidence import (
     PROVENANCE,
     STATEMENT,
     Origin,
-    gates_file,
     provenance_file,
+    read_gates,
     result_files,
     sha256,
 )
@@ -337,12 +337,9 @@ class _Recomputed:
     def _verdicts(self) -> tuple[Verdict, ...]:
         raw = self.sealed.read(f"{self.sealed.folder}/gates.json")
         try:
-            verdicts = tuple(Verdict(**gate) for gate in json.loads(raw)["gates"])
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise _Broken("gates.json is malformed") from None
-        if gates_file(verdicts) != raw:
-            raise _Broken("gates.json is not in the form that stratwright writes")
-        return verdicts
+            return read_gates(raw)
+        except ValueError as error:
+            raise _Broken(str(error)) from None
 
     def _report(self) -> Finding:
         """The test report is valid, and has every test of the file and only passed ones."""

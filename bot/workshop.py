@@ -9,6 +9,7 @@ from bot.coder.template import TemplateCoder
 from bot.errors import InputError, WorldError
 from bot.forge.port import open_forge
 from bot.logs import log_file, set_up
+from bot.memory import Memory
 from bot.pipeline import Workshop
 from bot.places import cache_folder
 from bot.repository import open_repository
@@ -22,6 +23,7 @@ def open_workshop(
     forge: str = "local",
     sandbox: str = "auto",
     regenerate: bool = False,
+    fresh: bool = False,
     say: Callable[[str], None] = lambda line: None,
 ) -> Workshop:
     """Open everything a line needs, or say what is missing.
@@ -40,6 +42,7 @@ def open_workshop(
         sandbox=opened_sandbox(sandbox),
         mypy_cache=warm_mypy_cache(say),
         regenerate=regenerate,
+        memory=open_memory(fresh=fresh),
         say=say,
     )
 
@@ -56,6 +59,11 @@ def opened_sandbox(kind: str) -> Sandbox:
         raise WorldError(error.message, error.hint) from None
     except ValueError as error:
         raise InputError(str(error)) from None
+
+
+def open_memory(*, fresh: bool = False) -> Memory:
+    """What the sandbox answered before, on this machine and for this user."""
+    return Memory(cache_folder() / "answers", fresh)
 
 
 def warm_mypy_cache(say: Callable[[str], None]) -> Path | None:

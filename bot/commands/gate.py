@@ -24,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="also write the evidence here")
     parser.add_argument("--sandbox", default="auto", help="where code runs; default: auto")
+    parser.add_argument(
+        "--fresh", action="store_true", help="run every gate again, whatever is remembered"
+    )
     parser.add_argument("--json", action="store_true", help="print the verdicts as JSON")
 
 
@@ -43,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     from bot.plan import planned_files
     from bot.report.terminal import gate_table
     from bot.sealing import seal
-    from bot.workshop import opened_sandbox, say_on_terminal, warm_mypy_cache
+    from bot.workshop import open_memory, opened_sandbox, say_on_terminal, warm_mypy_cache
     from bot.written import write_files
 
     loaded = load_contract(args.contract)
@@ -65,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
         name,
         opened_sandbox(args.sandbox),
         warm_mypy_cache(say_on_terminal),
+        memory=open_memory(fresh=args.fresh),
     )
     if args.out is not None:
         origin = Origin(name, label, digest, loaded.data)
@@ -73,9 +77,10 @@ def run(args: argparse.Namespace) -> int:
     passed = all(verdict.passed for verdict in examination.verdicts)
     if args.json:
         gates = [verdict.to_dict() for verdict in examination.verdicts]
-        sys.stdout.write(json.dumps({"passed": passed, "gates": gates}) + "\n")
+        answer = {"passed": passed, "gates": gates, "remembered": sorted(examination.remembered)}
+        sys.stdout.write(json.dumps(answer) + "\n")
     else:
-        sys.stdout.write(gate_table(examination.verdicts) + "\n")
+        sys.stdout.write(gate_table(examination.verdicts, examination.remembered) + "\n")
     return 0 if passed else 1
 
 

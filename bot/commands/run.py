@@ -24,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--regenerate", action="store_true", help="propose again what was closed or delivered"
     )
+    parser.add_argument(
+        "--fresh", action="store_true", help="run every gate again, whatever is remembered"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object a contract")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
 
@@ -41,6 +44,7 @@ def run(args: argparse.Namespace) -> int:
         forge=args.forge,
         sandbox=args.sandbox,
         regenerate=args.regenerate,
+        fresh=args.fresh,
         say=say,
     )
     codes = []
@@ -110,5 +114,5 @@ def describe(result: "Result") -> str:
     }
     lines += [f"  {label:<14}{value}" for label, value in rows.items() if value]
     if result.gates:
-        lines += ["", gate_table(result.gates)]
+        lines += ["", gate_table(result.gates, result.remembered)]
     return "\n".join(lines)

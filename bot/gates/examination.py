@@ -25,6 +25,7 @@ from bot.gates.syntax import SyntaxGate
 from bot.gates.tools import judge_tool
 from bot.judge import Judgement, decide, judge
 from bot.market_data import MarketData
+from bot.memory import Memory
 from bot.trial import USUAL_LIMITS, Limits, Trial, run_trial
 from sandbox_runner.port import Sandbox
 
@@ -40,6 +41,15 @@ DYNAMIC = (
     "correlation",
     "acceptance",
 )
+# The parts of a trial that a gate judges.
+_PARTS = {
+    "flake8": {"flake8"},
+    "mypy": {"mypy"},
+    "bandit": {"bandit"},
+    "pytest": {"pytest", "whole"},
+    "determinism": {"whole", "again"},
+    "lookahead": {"whole", "cuts"},
+}
 MOST_BYTES = 1_000_000
 MOST_FILES = 50
 NAMES = (*(gate.name for gate in STATIC), *DYNAMIC)
@@ -53,11 +63,13 @@ class Examination:
         verdicts: one for every gate of `NAMES`, in that order.
         results: test report, trades, equity, events and summary, as far as they exist.
         judgement: the trusted replay; None if the candidate gave nothing to replay.
+        remembered: the gates whose tools were not run again; they judged what is remembered.
     """
 
     verdicts: tuple[Verdict, ...]
     results: Mapping[str, bytes]
     judgement: Judgement | None
+    remembered: frozenset[str] = frozenset()
 
 
 def examine(
@@ -70,6 +82,7 @@ def examine(
     mypy_cache: Path | None = None,
     on_done: Callable[[str], None] = lambda name: None,
     limits: Limits = USUAL_LIMITS,
+    memory: Memory | None = None,
 ) -> Examination:
     """Let every gate judge a candidate.
 
@@ -91,7 +104,9 @@ def examine(
         cause = f"{missing[0]} is missing" if missing else "a static gate refused the code"
         unrun = _unjudged(DYNAMIC, cause)
         return Examination((*static, *unrun.verdicts), {}, None)
-    trial = run_trial(contract, program, case.files, data, sandbox, mypy_cache, on_done, limits)
+    trial = run_trial(
+        contract, program, case.files, data, sandbox, mypy_cache, on_done, limits, memory
+    )
     return judge_trial(contract, program, case, data, correlation_id, static, trial)
 
 
@@ -138,7 +153,13 @@ def judge_trial(
             judge_correlation(results["events.log"], correlation_id),
             judge_acceptance(contract.acceptance, judgement.summary),
         ]
-    return Examination((*static, *tools, tested, *behaviour, *last), results, judgement)
+    verdicts = (*static, *tools, tested, *behaviour, *last)
+    return Examination(verdicts, results, judgement, _remembered(trial))
+
+
+def _remembered(trial: Trial) -> frozenset[str]:
+    """The gates that needed nothing to be run."""
+    return frozenset(gate for gate, parts in _PARTS.items() if parts <= trial.remembered)
 
 
 def _replay(
