@@ -28,6 +28,7 @@ from bot.evidence import (
     sha256,
 )
 from bot.gates.behaviour import report_problem
+from bot.gates.engine_parity import judge_engine_parity
 from bot.gates.examination import NAMES, Examination
 from bot.gates.port import Verdict
 from bot.identity import TaskName, correlation_id
@@ -243,9 +244,11 @@ class _Recomputed:
         origin = Origin(found, claim.contract_path, self.digest, sealed.read(claim.contract_path))
         yield self._statement(origin, data)
         yield self._message(origin)
-        judgement = self._judgement(data)
+        decisions = self._decisions(data)
+        judgement = self._judgement(data, decisions)
         for name, content in result_files(judgement, found).items():
             yield self._same(f"backtest {name}", name, content)
+        yield self._parity(data, decisions)
         yield self._code()
         verdicts = self._verdicts()
         passed = all(verdict.passed is True for verdict in verdicts)
@@ -314,10 +317,21 @@ class _Recomputed:
         holds = self.sealed.repository.message_of(self.sealed.commit) == trailers.attached_to(text)
         return Finding("message", holds, "" if holds else "it was edited")
 
-    def _judgement(self, data: MarketData) -> Judgement:
+    def _decisions(self, data: MarketData) -> dict[str, Any]:
+        try:
+            return decide(self.contract, compile_contract(self.contract), data)
+        except StratwrightError as error:
+            raise _Broken(f"the decisions cannot be computed: {error.message}") from None
+
+    def _parity(self, data: MarketData, decisions: Mapping[str, Any]) -> Finding:
+        """Both paths of the broker give the same trades, here as well."""
+        program = compile_contract(self.contract)
+        verdict = judge_engine_parity(self.contract, program, data, decisions)
+        return Finding(verdict.name, verdict.passed, verdict.reason or verdict.figure)
+
+    def _judgement(self, data: MarketData, decisions: Mapping[str, Any]) -> Judgement:
         try:
             program = compile_contract(self.contract)
-            decisions = decide(self.contract, program, data)
             return judge(self.contract, program, data, decisions)
         except StratwrightError as error:
             raise _Broken(f"the backtest cannot be computed: {error.message}") from None

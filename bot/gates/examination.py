@@ -1,8 +1,10 @@
 """A candidate to all verdicts: the static gates first, then everything the sandbox can show."""
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bot.answers import NoAnswer, plain_text
 from bot.contract.language import Program
@@ -17,6 +19,7 @@ from bot.gates.behaviour import (
     whole_decisions,
 )
 from bot.gates.constitution import ConstitutionGate
+from bot.gates.engine_parity import judge_engine_parity, load_compiled_path
 from bot.gates.imports import ImportsGate
 from bot.gates.outcome import judge_acceptance, judge_artifacts, judge_correlation
 from bot.gates.port import Case, Gate, Verdict
@@ -37,6 +40,7 @@ DYNAMIC = (
     "pytest",
     "determinism",
     "lookahead",
+    "engine-parity",
     "artifacts",
     "correlation",
     "acceptance",
@@ -104,9 +108,11 @@ def examine(
         cause = f"{missing[0]} is missing" if missing else "a static gate refused the code"
         unrun = _unjudged(DYNAMIC, cause)
         return Examination((*static, *unrun.verdicts), {}, None)
-    trial = run_trial(
-        contract, program, case.files, data, sandbox, mypy_cache, on_done, limits, memory
-    )
+    with ThreadPoolExecutor(1) as beside:
+        beside.submit(load_compiled_path)  # what fails there, fails in its gate and is told there
+        trial = run_trial(
+            contract, program, case.files, data, sandbox, mypy_cache, on_done, limits, memory
+        )
     return judge_trial(contract, program, case, data, correlation_id, static, trial)
 
 
@@ -129,7 +135,7 @@ def judge_trial(
     """Let the gates judge what came out of the sandbox, beside what the static gates said."""
     strategy = f"Backtest/codes/{contract.file_stem}.py"
     tests = f"tests/test_{contract.file_stem}.py"
-    judgement, difference = _replay(contract, program, data, trial)
+    judgement, difference, played = _replay(contract, program, data, trial)
     tools = [
         judge_tool(tool, trial.tools[tool], case.files) for tool in ("flake8", "mypy", "bandit")
     ]
@@ -145,10 +151,11 @@ def judge_trial(
         step = "mend what the first refused gate names"
         last = [
             Verdict(name, False, "not run", f"not run: {difference}", strategy, step)
-            for name in ("artifacts", "correlation", "acceptance")
+            for name in ("engine-parity", "artifacts", "correlation", "acceptance")
         ]
     else:
         last = [
+            judge_engine_parity(contract, program, data, played),
             judge_artifacts(results),
             judge_correlation(results["events.log"], correlation_id),
             judge_acceptance(contract.acceptance, judgement.summary),
@@ -164,8 +171,8 @@ def _remembered(trial: Trial) -> frozenset[str]:
 
 def _replay(
     contract: Contract, program: Program, data: MarketData, trial: Trial
-) -> tuple[Judgement | None, str]:
-    """What the broker makes of the strategy's decisions, and where they leave the contract.
+) -> tuple[Judgement | None, str, Mapping[str, Any]]:
+    """What the broker makes of the strategy's decisions, where they leave the contract, and them.
 
     Decisions that agree may differ in a number's last digit. Then the contract's own are replayed,
     which `verify` can compute again without the candidate.
@@ -173,11 +180,12 @@ def _replay(
     try:
         decisions, wanted = whole_decisions(trial), decide(contract, program, data)
         difference = disagreement(decisions, wanted)
-        return judge(contract, program, data, decisions if difference else wanted), difference
+        played = decisions if difference else wanted
+        return judge(contract, program, data, played), difference, played
     except NoAnswer as error:
-        return None, error.reason
+        return None, error.reason, {}
     except InputError as error:
-        return None, f"its orders cannot be replayed: {error.message}"
+        return None, f"its orders cannot be replayed: {error.message}", {}
     except (ArithmeticError, ValueError) as error:
         # Numbers of the right form and no sense, as 1e308 for a volume.
-        return None, f"its orders cannot be replayed: {error}"
+        return None, f"its orders cannot be replayed: {error}", {}
