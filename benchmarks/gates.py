@@ -6,12 +6,10 @@ Everything is run: nothing is recalled from earlier runs. Warm means that mypy's
 libraries, the compiled loop and the files of Python have been used before, by one run that is not
 counted. Each run gives its own ratio: the wall time of the suite, static gates and judgement
 included, over that of the job that took longest in the same run. The limits are a ratio of 1.5 and
-6 s with two processors. Other programs on the machine make the seconds longer; so the load is
-printed, and the processor time of all jobs together: two processors of their own need half of it.
+6 s with two processors. Other programs on the machine make the seconds longer; the load is printed.
 """
 
 import os
-import resource
 import statistics
 import time
 from dataclasses import dataclass, field
@@ -75,32 +73,24 @@ def suite(sandbox: Timed, mypy_cache: Path | None) -> tuple[float, Examination]:
     return time.monotonic() - start, found
 
 
-def processor_seconds() -> float:
-    """What this process and all that it has waited for have used."""
-    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(one.ru_utime + one.ru_stime for one in used)
-
-
 def main() -> None:
     """Print the runs; exit 1 if a gate refused or the median is above a limit."""
     sandbox, cache = opened_sandbox("namespace"), warm_mypy_cache(say_on_terminal)
     suite(Timed(sandbox), cache)
     print(f"{sandbox.name}, {os.cpu_count()} processors, contract {EXAMPLE}")
-    print(f"{'run':<5}{'suite, s':>9}{'slowest tool':>22}{'ratio':>7}{'cpu, s':>8}{'load':>7}")
+    print(f"{'run':<5}{'suite, s':>9}{'slowest tool':>22}{'ratio':>7}{'load':>7}")
     totals, ratios = [], []
     timed = Timed(sandbox)
     for number in range(1, RUNS + 1):
-        timed, used = Timed(sandbox), processor_seconds()
+        timed = Timed(sandbox)
         seconds, found = suite(timed, cache)
-        used = processor_seconds() - used
         if not all(verdict.passed for verdict in found.verdicts):
             raise SystemExit("bench: a gate refused the demo; the figures are worthless")
         tool, slowest = max(timed.seconds.items(), key=lambda item: item[1])
         totals.append(seconds)
         ratios.append(seconds / slowest)
         told = f"{tool} {slowest:.2f} s"
-        row = f"{number:<5}{seconds:>9.2f}{told:>22}{ratios[-1]:>7.2f}{used:>8.2f}"
-        print(f"{row}{os.getloadavg()[0]:>7.1f}")
+        print(f"{number:<5}{seconds:>9.2f}{told:>22}{ratios[-1]:>7.2f}{os.getloadavg()[0]:>7.1f}")
     print("last run: " + ", ".join(f"{name} {s:.2f}" for name, s in sorted(timed.seconds.items())))
     total, ratio = statistics.median(totals), statistics.median(ratios)
     print(f"median: {total:.2f} s (limit {SECONDS_LIMIT}), ratio {ratio:.2f} (limit {RATIO_LIMIT})")

@@ -1,6 +1,5 @@
 """Both paths of the broker, on decisions as they are judged."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from benchmarks.worlds import SYMBOL, random_world
 from bot.contract.load import load_contract
 from bot.contract.program import compile_contract
 from bot.gates import engine_parity
-from bot.gates.engine_parity import NotArrays, as_arrays, compare_paths, judge_engine_parity
+from bot.gates.engine_parity import NotArrays, as_arrays, judge_engine_parity
 from bot.judge import decide
 from bot.market_data import MarketData, read_market_data
 from tests.e2e.lines import HOUSE, candles_text, contract_text
