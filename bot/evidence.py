@@ -114,6 +114,21 @@ def gates_file(verdicts: tuple[Verdict, ...], notes: tuple[str, ...] = ()) -> by
     return (json.dumps(content, indent=2, ensure_ascii=True) + "\n").encode()
 
 
+def read_gates(content: bytes, notes: tuple[str, ...] = ()) -> tuple[Verdict, ...]:
+    """The verdicts of a gates.json that has these notes.
+
+    Raises:
+        ValueError: it is not in the form that `gates_file` writes.
+    """
+    try:
+        verdicts = tuple(Verdict(**gate) for gate in json.loads(content)["gates"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ValueError("gates.json is malformed") from None
+    if gates_file(verdicts, notes) != content:
+        raise ValueError("gates.json is not in the form that stratwright writes")
+    return verdicts
+
+
 def provenance_file(
     origin: Origin,
     candidate: Candidate,

@@ -110,7 +110,8 @@ def _isolation(sandbox: Sandbox) -> Iterator[Finding]:
         yield Finding("isolation", False, error.message, error.hint)
         return
     for attempt in attempts:
-        yield Finding(f"isolation: {attempt.name}", attempt.held, attempt.detail)
+        name = f"isolation: {attempt.name}"
+        yield Finding(name, attempt.held, attempt.detail, needed=attempt.needed)
 
 
 def _engine_left_aside(found: Sandbox) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ from bot.contract.program import compile_contract
 from bot.contract.warmup import warmup
 from bot.earlier import find_earlier_version
 from bot.errors import InputError
-from bot.evidence import Evidence, Origin
+from bot.evidence import Evidence, Origin, read_gates
 from bot.forge.port import Draft, Forge, PullRequest, PullState
 from bot.gates.examination import Examination, examine
 from bot.gates.port import Case, Verdict
@@ -27,6 +27,7 @@ from bot.git.proposal import Proposal, Proposed, State
 from bot.identity import TaskName, correlation_id
 from bot.logs import correlated
 from bot.market_data import MarketData, read_market_data
+from bot.memory import Memory
 from bot.places import path_in_repository
 from bot.plan import TodoList, make_plan, planned_files
 from bot.repository import Repository
@@ -46,6 +47,7 @@ class Workshop:
     Attributes:
         freqtrade: the folder of packages with Freqtrade; None if it is not installed.
         require_targets: whether a target that cannot be proven here stops the line.
+        memory: answers of the sandbox that are not asked for again; None to ask always.
         say: shows one line of progress.
         at: told each boundary between steps; the tests end the process there.
     """
@@ -60,6 +62,7 @@ class Workshop:
     limits: Limits = USUAL_LIMITS
     freqtrade: Path | None = None
     require_targets: bool = False
+    memory: Memory | None = None
     say: Callable[[str], None] = lambda line: None
     at: Callable[[str], None] = lambda step: None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -78,6 +81,7 @@ class Result:
     gates: tuple[Verdict, ...] = ()
     artifacts: str = ""
     note: str = ""
+    remembered: frozenset[str] = frozenset()
 
     @property
     def exit_code(self) -> int:
@@ -96,6 +100,7 @@ class Result:
             "gates": [verdict.to_dict() for verdict in self.gates],
             "artifacts": self.artifacts,
             "note": self.note,
+            "remembered": sorted(self.remembered),
         }
 
 
@@ -142,10 +147,12 @@ def run_line(path: Path, shop: Workshop) -> Result:
             shop.at("sealed")
             if sealed.evidence.passed:
                 publish(shop, work, EventName.TEST_PASSED, {"gates": len(examination.verdicts)})
-                return propose(work, kept, sealed, tag, shop)
+                done = propose(work, kept, sealed, tag, shop)
+                return replace(done, remembered=examination.remembered)
             failures = (*failures, refuse(work, candidate, sealed.evidence, shop))
             if len(failures) >= shop.coder.rounds:
-                return blocked(work, sealed.evidence, shop)
+                stopped = blocked(work, sealed.evidence, shop)
+                return replace(stopped, remembered=examination.remembered)
 
 
 def take_on(loaded: LoadedContract, shop: Workshop, delivery: Delivery | None = None) -> Commission:
@@ -216,13 +223,15 @@ def find_earlier(work: Commission, shop: Workshop) -> tuple[Result | None, str]:
         return None, another_tag(work, pull, repository)
     if pull is not None and pull.state is PullState.CLOSED:
         closed = Proposed(State.UNCHANGED, work.task, pull.draft.tag, pull.draft.head, "")
-        return finished(work, closed, pull, "unchanged"), closed.tag
+        verdicts = sealed_verdicts(repository, closed)
+        return finished(work, closed, pull, "unchanged", verdicts), closed.tag
     done = repository.resume(work.task, name, repository.base())
     if done is None:
         return None, repository.next_tag(work.task, name)
     told = pull is not None and pull.draft.tag == done.tag
     if told or done.state is State.MERGED:
-        return finished(work, done, pull, "unchanged"), done.tag
+        verdicts = sealed_verdicts(repository, done)
+        return finished(work, done, pull, "unchanged", verdicts), done.tag
     return None, done.tag
 
 
@@ -265,6 +274,7 @@ def prove(work: Commission, candidate: Candidate, shop: Workshop) -> Examination
         lambda part: shop.say(f"{work.task}: {part} done"),
         shop.limits,
         work.delivery,
+        shop.memory,
     )
     shop.at("proven")
     return examination
@@ -321,7 +331,7 @@ def propose(
     shop.at("submitted")
     if pull.state is PullState.OPEN:
         publish(shop, work, EventName.PR_OPENED, {"number": pull.number})
-    return finished(work, done, pull, "proposed", evidence)
+    return finished(work, done, pull, "proposed", evidence.verdicts)
 
 
 def finished(
@@ -329,7 +339,7 @@ def finished(
     done: Proposed,
     pull: PullRequest | None,
     status: str,
-    evidence: Evidence | None = None,
+    verdicts: tuple[Verdict, ...] = (),
 ) -> Result:
     """What stands in Git and on the forge now."""
     note = done.note
@@ -344,10 +354,21 @@ def finished(
         tag=done.tag,
         commit=done.commit,
         pull_request=pull.number if pull is not None else None,
-        gates=evidence.verdicts if evidence else (),
+        gates=verdicts,
         artifacts=f"artifacts/{work.task}",
         note="; ".join(part for part in (note, *work.delivery.notes) if part),
     )
+
+
+def sealed_verdicts(repository: Repository, done: Proposed) -> tuple[Verdict, ...]:
+    """What the gates said of a delivered candidate, as its commit has it; empty if unreadable."""
+    if not repository.commit_of(done.commit):
+        return ()
+    content = repository.read(done.commit, f"artifacts/{done.task}/gates.json")
+    try:
+        return () if content is None else read_gates(content, work.delivery.notes)
+    except ValueError:
+        return ()
 
 
 def refuse(work: Commission, candidate: Candidate, evidence: Evidence, shop: Workshop) -> Failure:

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import random
+import tokenize
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -17,7 +18,9 @@ from bot.coder.settings import flat_settings
 from bot.contract.language import Program
 from bot.contract.model import Contract
 from bot.errors import WorldError
+from bot.gates.static.tree import comments_of
 from bot.market_data import MarketData
+from bot.memory import Memory
 from sandbox_runner.candles import pack_candles
 from sandbox_runner.jobs import TOOLS, decisions_job, pytest_job, tool_job
 from sandbox_runner.port import Job, Outcome, Sandbox, SandboxUnavailable
@@ -64,6 +67,7 @@ class Trial:
         again: the same in another process, with another hash seed and clock.
         cuts: the strategy asked at the end of cut-off histories, each in a fresh process, and
             about other prices.
+        remembered: the parts that were not run, because their answer was known.
     """
 
     tools: Mapping[str, Outcome]
@@ -72,6 +76,7 @@ class Trial:
     again: Conversation
     cuts: Conversation
     perturbed: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    remembered: frozenset[str] = frozenset()
 
 
 def run_trial(
@@ -83,6 +88,7 @@ def run_trial(
     mypy_cache: Path | None = None,
     on_done: Callable[[str], None] = lambda name: None,
     limits: Limits = USUAL_LIMITS,
+    memory: Memory | None = None,
 ) -> Trial:
     """Run everything that needs the candidate to run, in the sandbox and nowhere else.
 
@@ -95,6 +101,7 @@ def run_trial(
         mypy_cache: a warm cache, only read.
         on_done: told the name of each part as it ends.
         limits: time and memory of each job.
+        memory: answers of earlier runs; none are used or kept without it.
 
     Raises:
         WorldError: the sandbox itself failed.
@@ -105,15 +112,21 @@ def run_trial(
     talks = _Talks(strategy, files[strategy], cfg, data, limits)
     perturbed = perturb(data, files[strategy])
     jobs: dict[str, Job] = {
-        "whole": talks.job("whole", talks.whole(), data.frames),
+        # The longest first, so that the others fit beside it.
         "cuts": talks.job("cuts", talks.cuts(), {**data.frames, **perturbed}),
+        "whole": talks.job("whole", talks.whole(), data.frames),
         "mypy": _tool("mypy", files, mypy_cache, limits),
         "pytest": pytest_job(tests, files, timeout_s=limits.time_s, memory_mb=limits.memory_mb),
         "again": talks.job("again", talks.again(), data.frames, hash_seed=4242),
         "flake8": _tool("flake8", files, None, limits),
         "bandit": _tool("bandit", files, None, limits),
     }
-    outcomes = _side_by_side(jobs, sandbox, on_done)
+    known = {} if memory is None else _recall(jobs, sandbox, memory, on_done)
+    unknown = {name: job for name, job in jobs.items() if name not in known}
+    outcomes = known | _side_by_side(unknown, sandbox, on_done)
+    if memory is not None:
+        for name, job in unknown.items():
+            memory.keep(job, sandbox, outcomes[name])
     return Trial(
         tools={tool: outcomes[tool] for tool in TOOLS},
         tests=outcomes["pytest"],
@@ -123,7 +136,20 @@ def run_trial(
             talks.cuts(), talks.named({**data.frames, **perturbed}), outcomes["cuts"]
         ),
         perturbed=perturbed,
+        remembered=frozenset(known),
     )
+
+
+def _recall(
+    jobs: Mapping[str, Job], sandbox: Sandbox, memory: Memory, on_done: Callable[[str], None]
+) -> dict[str, Outcome]:
+    known = {}
+    for name, job in jobs.items():
+        outcome = memory.recall(job, sandbox)
+        if outcome is not None:
+            known[name] = outcome
+            on_done(f"{name} (remembered: same files, same tools)")
+    return known
 
 
 def _tool(tool: str, files: Mapping[str, bytes], cache: Path | None, limits: Limits) -> Job:
@@ -131,6 +157,8 @@ def _tool(tool: str, files: Mapping[str, bytes], cache: Path | None, limits: Lim
     if tool == "bandit":
         # bandit calls every assert an offence, and pytest is made of them.
         targets = [path for path in targets if not path.startswith("tests/")]
+    if tool == "mypy":
+        files = {path: without_comments(content) for path, content in files.items()}
     return tool_job(
         tool,
         files,
@@ -141,6 +169,21 @@ def _tool(tool: str, files: Mapping[str, bytes], cache: Path | None, limits: Lim
     )
 
 
+def without_comments(content: bytes) -> bytes:
+    """A file with its comments blanked, in place: mypy obeys some, and no option stops it."""
+    try:
+        text = content.decode("utf-8")
+        comments = comments_of(text)
+    except (ValueError, SyntaxError, tokenize.TokenError):
+        return content  # no Python, as mypy will say
+    lines = text.split("\n")
+    for line, column, comment in comments:
+        old = lines[line - 1]
+        blank = "#".ljust(len(comment))
+        lines[line - 1] = old[: column - 1] + blank + old[column - 1 + len(comment) :]
+    return "\n".join(lines).encode()
+
+
 def _side_by_side(
     jobs: Mapping[str, Job], sandbox: Sandbox, on_done: Callable[[str], None]
 ) -> dict[str, Outcome]:
@@ -149,7 +192,8 @@ def _side_by_side(
         on_done(name)
         return outcome
 
-    workers = max(2, os.cpu_count() or 2)
+    # One more than there are processors: a job that starts or ends leaves one idle.
+    workers = (os.cpu_count() or 1) + 1
     try:
         with ThreadPoolExecutor(workers) as pool:
             # A copy of the context each: what is logged inside carries the run's id.
@@ -216,15 +260,24 @@ class _Talks:
         )
 
     def cuts(self) -> tuple[Run, ...]:
-        """The last bars of cut-off histories, then every bar of other prices."""
-        runs: list[Run] = []
+        """The last bars of cut-off histories, then every bar of other prices.
+
+        The shortest history comes first: whatever one run could tell a later one, it knows no bar
+        that the later one lacks.
+        """
+        cuts: list[tuple[Any, Run]] = []
         each = -(-CUTS // len(self._data.frames))
         for symbol, frame in self._data.frames.items():
             for bars in cut_points(len(frame), each, self._source):
                 at = tuple(range(max(0, bars - ASKED_AT_A_CUT), bars))
-                runs.append(Run(f"cut {symbol} {bars}", _file_name(symbol), symbol, bars, at))
-            runs.append(Run(f"other {symbol}", _file_name(other_name(symbol)), symbol))
-        return tuple(runs)
+                run = Run(f"cut {symbol} {bars}", _file_name(symbol), symbol, bars, at)
+                cuts.append((frame["timestamp"].iloc[bars - 1], run))
+        cuts.sort(key=lambda cut: cut[0])
+        others = [
+            Run(f"other {symbol}", _file_name(other_name(symbol)), symbol)
+            for symbol in self._data.frames
+        ]
+        return (*(run for _, run in cuts), *others)
 
 
 def cut_points(bars: int, count: int, source: bytes) -> list[int]:

@@ -22,12 +22,13 @@ from bot.evidence import (
     PROVENANCE,
     STATEMENT,
     Origin,
-    gates_file,
     provenance_file,
+    read_gates,
     result_files,
     sha256,
 )
 from bot.gates.behaviour import report_problem
+from bot.gates.engine_parity import judge_engine_parity
 from bot.gates.examination import Examination, gate_names
 from bot.gates.port import Verdict
 from bot.identity import TaskName, correlation_id
@@ -248,9 +249,11 @@ class _Recomputed:
         origin = Origin(found, claim.contract_path, self.digest, sealed.read(claim.contract_path))
         yield self._statement(origin, data)
         yield self._message(origin)
-        judgement = self._judgement(data)
+        decisions = self._decisions(data)
+        judgement = self._judgement(data, decisions)
         for name, content in result_files(judgement, found).items():
             yield self._same(f"backtest {name}", name, content)
+        yield self._parity(data, decisions)
         yield self._code()
         verdicts = self._verdicts()
         passed = all(verdict.passed is True for verdict in verdicts)
@@ -325,10 +328,21 @@ class _Recomputed:
         holds = self.sealed.repository.message_of(self.sealed.commit) == trailers.attached_to(text)
         return Finding("message", holds, "" if holds else "it was edited")
 
-    def _judgement(self, data: MarketData) -> Judgement:
+    def _decisions(self, data: MarketData) -> dict[str, Any]:
+        try:
+            return decide(self.contract, compile_contract(self.contract), data)
+        except StratwrightError as error:
+            raise _Broken(f"the decisions cannot be computed: {error.message}") from None
+
+    def _parity(self, data: MarketData, decisions: Mapping[str, Any]) -> Finding:
+        """Both paths of the broker give the same trades, here as well."""
+        program = compile_contract(self.contract)
+        verdict = judge_engine_parity(self.contract, program, data, decisions)
+        return Finding(verdict.name, verdict.passed, verdict.reason or verdict.figure)
+
+    def _judgement(self, data: MarketData, decisions: Mapping[str, Any]) -> Judgement:
         try:
             program = compile_contract(self.contract)
-            decisions = decide(self.contract, program, data)
             return judge(self.contract, program, data, decisions)
         except StratwrightError as error:
             raise _Broken(f"the backtest cannot be computed: {error.message}") from None
@@ -348,12 +362,9 @@ class _Recomputed:
     def _verdicts(self) -> tuple[Verdict, ...]:
         raw = self.sealed.read(f"{self.sealed.folder}/gates.json")
         try:
-            verdicts = tuple(Verdict(**gate) for gate in json.loads(raw)["gates"])
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise _Broken("gates.json is malformed") from None
-        if gates_file(verdicts, self.delivery.notes) != raw:
-            raise _Broken("gates.json is not in the form that stratwright writes")
-        return verdicts
+            return read_gates(raw, self.delivery.notes)
+        except ValueError as error:
+            raise _Broken(str(error)) from None
 
     def _report(self) -> Finding:
         """The test report is valid, and has every test of the file and only passed ones."""

@@ -10,6 +10,7 @@ from bot.errors import InputError, WorldError
 from bot.forge.port import open_forge
 from bot.freqtrade_place import find_freqtrade
 from bot.logs import log_file, set_up
+from bot.memory import Memory
 from bot.pipeline import Workshop
 from bot.places import cache_folder
 from bot.repository import open_repository
@@ -25,6 +26,7 @@ def open_workshop(
     sandbox: str = "auto",
     regenerate: bool = False,
     require_targets: bool = False,
+    fresh: bool = False,
     say: Callable[[str], None] = lambda line: None,
 ) -> Workshop:
     """Open everything a line needs, or say what is missing.
@@ -46,6 +48,7 @@ def open_workshop(
         regenerate=regenerate,
         freqtrade=find_freqtrade(),
         require_targets=require_targets or settings.require_targets,
+        memory=open_memory(fresh=fresh),
         say=say,
     )
 
@@ -62,6 +65,11 @@ def opened_sandbox(kind: str) -> Sandbox:
         raise WorldError(error.message, error.hint) from None
     except ValueError as error:
         raise InputError(str(error)) from None
+
+
+def open_memory(*, fresh: bool = False) -> Memory:
+    """What the sandbox answered before, on this machine and for this user."""
+    return Memory(cache_folder() / "answers", fresh)
 
 
 def warm_mypy_cache(say: Callable[[str], None]) -> Path | None:

@@ -13,12 +13,14 @@ the strategy's own file on the way to the error, null if it was never there.
 
 Every run is a fresh child of this process, which has imported the libraries but never the
 candidate and holds no candles, so nothing that a strategy keeps in a class or a module reaches the
-next run. But the candidate shares an interpreter with this code and can replace any part of it:
-nothing written here is evidence. The trusted side parses it strictly, as one would a
-stranger's letter, and computes the rest from its own prices.
+next run; nor does a file, nor can a run read the candles of another (see `blind.py`). But the
+candidate shares an interpreter with this code and can replace any part of it: nothing written here
+is evidence. The trusted side parses it strictly, as one would a stranger's letter, and computes
+the rest from its own prices.
 """
 
 import ctypes
+import gc
 import hashlib
 import importlib.util
 import json
@@ -33,14 +35,20 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from sandbox_runner.answers import plain
+from sandbox_runner.blind import blind, landlock_version, sweep
 from sandbox_runner.candles import read_candles
 from sandbox_runner.clock import shift_clock
 from sandbox_runner.request import DECISIONS_FILE, REQUEST_FILE, Request, Run
 
-# Imported before any candidate, so that no run pays for it: 0.5 s once instead of each time.
-_WARM = ("talib", "talib.abstract", "adapters.series", "adapters.strategy_cli")
+# Imported before any candidate, so that no run pays for it: once instead of fifty times.
+_WARM = (
+    *("talib", "talib.abstract", "adapters.array_path", "adapters.base_adapter"),
+    *("adapters.entries", "adapters.series", "adapters.sizing", "adapters.solo_loop"),
+    *("adapters.strategy_cli", "adapters.strategy_loop", "Backtest.compiled", "Backtest.walk"),
+)
 _PR_SET_CHILD_SUBREAPER = 36
 _MESSAGE = 500
 
@@ -48,15 +56,29 @@ _MESSAGE = 500
 def main(job: Path = Path("/job"), out: Path = Path("/out")) -> None:
     """Answer the request of a job."""
     request = Request.from_bytes((job / REQUEST_FILE).read_bytes())
+    _warm_up()
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    answers: list[bytes] = []
+    workers = request.workers if landlock_version() else 1
+    for first in range(0, len(request.runs), workers):
+        batch = request.runs[first : first + workers]
+        answers += _in_children([_question(job, request, run) for run in batch])
+        if not landlock_version():
+            sweep()
+    (out / DECISIONS_FILE).write_bytes(b'{"runs":[' + b",".join(answers) + b"]}")
+
+
+def _warm_up() -> None:
+    """Load what every run will use, and keep the collector from copying it in each child."""
     for name in _WARM:
         with suppress(ImportError):
             importlib.import_module(name)
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    answers: list[bytes] = []
-    for first in range(0, len(request.runs), request.workers):
-        batch = request.runs[first : first + request.workers]
-        answers += _in_children([_question(job, request, run) for run in batch])
-    (out / DECISIONS_FILE).write_bytes(b'{"runs":[' + b",".join(answers) + b"]}")
+    # The first frame with text columns loads pyarrow, the first comparison numexpr and others.
+    times = pd.date_range("2020-01-01", periods=3, freq="h", tz="UTC")
+    frame = pd.DataFrame({"timestamp": times, "close": [1.0, 2.0, 3.0]})
+    _ = (frame["close"].rolling(2).mean() > frame["close"].shift(1)).iloc[-1]
+    gc.collect()
+    gc.freeze()
 
 
 def _question(job: Path, request: Request, run: Run) -> Callable[[], dict[str, Any]]:
@@ -67,6 +89,8 @@ def _run(job: Path, request: Request, run: Run) -> dict[str, Any]:
     path = job / request.strategy
     try:
         frame = read_candles(job / run.candles, run.bars)
+        if landlock_version():
+            blind(path.parent)
         shift_clock(run.clock_shift_s)
         strategy = _load(path).Strategy({**request.cfg, "symbol": run.symbol})
         asked = range(len(frame)) if run.at is None else run.at

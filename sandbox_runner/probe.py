@@ -43,6 +43,21 @@ for folder in ("/out", "/tmp", "/dev/shm"):
         pass
     print(written)
 """
+_PEEK = """
+from pathlib import Path
+from sandbox_runner.blind import blind, landlock_version
+if landlock_version():
+    blind(Path("/packages"))
+    for attempt in (lambda: open("/job/kept"), lambda: open("/tmp/note", "w")):
+        try:
+            attempt()
+            break
+        except PermissionError:
+            continue
+    else:
+        print("closed")
+"""
+_NO_LANDLOCK = "no Landlock in this kernel: runs go one by one, and could read the job's candles"
 
 
 @dataclass(frozen=True)
@@ -52,6 +67,7 @@ class Attempt:
     name: str
     held: bool
     detail: str  # what was found to hold, or what leaked
+    needed: bool = True  # whether nothing may run here without it
 
 
 def find_leaks(sandbox: Sandbox) -> list[str]:
@@ -71,7 +87,8 @@ def try_isolation(sandbox: Sandbox) -> tuple[Attempt, ...]:
     Raises:
         SandboxUnavailable: it could not be set up at all.
     """
-    return (*_look_around(sandbox), _memory(sandbox), _disk(sandbox), _time(sandbox))
+    bombs = (_memory(sandbox), _disk(sandbox), _time(sandbox))
+    return (*_look_around(sandbox), *bombs, _runs(sandbox))
 
 
 def _look_around(sandbox: Sandbox) -> list[Attempt]:
@@ -131,6 +148,14 @@ def _time(sandbox: Sandbox) -> Attempt:
     outcome = _bomb(sandbox, "while True: pass", timeout_s=1.0)
     held = outcome.timed_out and outcome.seconds < 1.0 + _GRACE_S
     return Attempt("time", held, f"an endless loop with a limit of 1 s: {outcome.seconds:.1f} s")
+
+
+def _runs(sandbox: Sandbox) -> Attempt:
+    """Whether the runs of one job are closed to each other, as `blind.py` says."""
+    outcome = sandbox.run(Job((PYTHON, "-c", _PEEK), {"kept": b"x"}, timeout_s=20.0))
+    held = outcome.stdout == b"closed\n"
+    told = "the files of other runs: closed by Landlock" if held else _NO_LANDLOCK
+    return Attempt("runs", held, told, needed=False)
 
 
 def _bomb(sandbox: Sandbox, code: str, timeout_s: float = 10.0) -> Outcome:

@@ -34,6 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="stop if a target cannot be proven here, instead of leaving it out",
     )
+    parser.add_argument(
+        "--fresh", action="store_true", help="run every gate again, whatever is remembered"
+    )
     parser.add_argument("--json", action="store_true", help="print the verdicts as JSON")
 
 
@@ -56,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     from bot.report.terminal import gate_table
     from bot.sealing import seal
     from bot.targets import decide_delivery
-    from bot.workshop import opened_sandbox, say_on_terminal, warm_mypy_cache
+    from bot.workshop import open_memory, opened_sandbox, say_on_terminal, warm_mypy_cache
     from bot.written import write_files
 
     loaded = load_contract(args.contract)
@@ -81,6 +84,7 @@ def run(args: argparse.Namespace) -> int:
         sandbox,
         warm_mypy_cache(say_on_terminal),
         delivery=delivery,
+        memory=open_memory(fresh=args.fresh),
     )
     if args.out is not None:
         origin = Origin(name, label, digest, loaded.data)
@@ -96,12 +100,17 @@ def run(args: argparse.Namespace) -> int:
         told = {"mutants": mutation.to_dict()}
     passed = all(verdict.passed for verdict in verdicts)
     if args.json:
-        gates = [verdict.to_dict() for verdict in verdicts]
-        answer = {"passed": passed, "gates": gates, "notes": list(delivery.notes), **told}
+        answer = {
+            "passed": passed,
+            "gates": [verdict.to_dict() for verdict in verdicts],
+            "remembered": sorted(examination.remembered),
+            "notes": list(delivery.notes),
+            **told,
+        }
         sys.stdout.write(json.dumps(answer) + "\n")
     else:
         notes = "".join(f"{note}\n" for note in delivery.notes)
-        sys.stdout.write(f"{gate_table(verdicts)}{notes}\n")
+        sys.stdout.write(f"{gate_table(verdicts, examination.remembered)}{notes}\n")
     return 0 if passed else 1
 
 

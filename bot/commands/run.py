@@ -29,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="stop if a target cannot be proven here, instead of leaving it out",
     )
+    parser.add_argument(
+        "--fresh", action="store_true", help="run every gate again, whatever is remembered"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object a contract")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
 
@@ -47,6 +50,7 @@ def run(args: argparse.Namespace) -> int:
         sandbox=args.sandbox,
         regenerate=args.regenerate,
         require_targets=args.require_targets,
+        fresh=args.fresh,
         say=say,
     )
     codes = []
@@ -116,5 +120,5 @@ def describe(result: "Result") -> str:
     }
     lines += [f"  {label:<14}{value}" for label, value in rows.items() if value]
     if result.gates:
-        lines += ["", gate_table(result.gates)]
+        lines += ["", gate_table(result.gates, result.remembered)]
     return "\n".join(lines)

@@ -1,8 +1,10 @@
 """A candidate to all verdicts: the static gates first, then everything the sandbox can show."""
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from bot.answers import NoAnswer, plain_text
 from bot.contract.language import Program
@@ -17,6 +19,7 @@ from bot.gates.behaviour import (
     whole_decisions,
 )
 from bot.gates.constitution import ConstitutionGate
+from bot.gates.engine_parity import judge_engine_parity, load_compiled_path
 from bot.gates.freqtrade import NAME as FREQTRADE
 from bot.gates.freqtrade import examine_freqtrade
 from bot.gates.imports import ImportsGate
@@ -27,6 +30,7 @@ from bot.gates.syntax import SyntaxGate
 from bot.gates.tools import judge_tool
 from bot.judge import Judgement, decide, judge
 from bot.market_data import MarketData
+from bot.memory import Memory
 from bot.targets import ADAPTER_ONLY, Delivery
 from bot.trial import USUAL_LIMITS, Limits, Trial, run_trial
 from sandbox_runner.port import Sandbox
@@ -39,10 +43,20 @@ DYNAMIC = (
     "pytest",
     "determinism",
     "lookahead",
+    "engine-parity",
     "artifacts",
     "correlation",
     "acceptance",
 )
+# The parts of a trial that a gate judges.
+_PARTS = {
+    "flake8": {"flake8"},
+    "mypy": {"mypy"},
+    "bandit": {"bandit"},
+    "pytest": {"pytest", "whole"},
+    "determinism": {"whole", "again"},
+    "lookahead": {"whole", "cuts"},
+}
 MOST_BYTES = 1_000_000
 MOST_FILES = 50
 NAMES = (*(gate.name for gate in STATIC), *DYNAMIC)
@@ -61,11 +75,13 @@ class Examination:
         verdicts: one for every gate of `gate_names`, in that order.
         results: test report, trades, equity, events and summary, as far as they exist.
         judgement: the trusted replay; None if the candidate gave nothing to replay.
+        remembered: the gates whose tools were not run again; they judged what is remembered.
     """
 
     verdicts: tuple[Verdict, ...]
     results: Mapping[str, bytes]
     judgement: Judgement | None
+    remembered: frozenset[str] = frozenset()
 
 
 def examine(
@@ -79,6 +95,7 @@ def examine(
     on_done: Callable[[str], None] = lambda name: None,
     limits: Limits = USUAL_LIMITS,
     delivery: Delivery = ADAPTER_ONLY,
+    memory: Memory | None = None,
 ) -> Examination:
     """Let every gate judge a candidate.
 
@@ -101,7 +118,11 @@ def examine(
         cause = f"{missing[0]} is missing" if missing else "a static gate refused the code"
         unrun = _unjudged(gate_names(delivery)[len(STATIC) :], cause)
         return Examination((*static, *unrun.verdicts), {}, None)
-    trial = run_trial(contract, program, case.files, data, sandbox, mypy_cache, on_done, limits)
+    with ThreadPoolExecutor(1) as beside:
+        beside.submit(load_compiled_path)  # what fails there, fails in its gate and is told there
+        trial = run_trial(
+            contract, program, case.files, data, sandbox, mypy_cache, on_done, limits, memory
+        )
     judged = judge_trial(contract, program, case, data, correlation_id, static, trial)
     if not delivery.freqtrade:
         return judged
@@ -131,7 +152,7 @@ def judge_trial(
     """Let the gates judge what came out of the sandbox, beside what the static gates said."""
     strategy = f"Backtest/codes/{contract.file_stem}.py"
     tests = f"tests/test_{contract.file_stem}.py"
-    judgement, difference = _replay(contract, program, data, trial)
+    judgement, difference, played = _replay(contract, program, data, trial)
     tools = [
         judge_tool(tool, trial.tools[tool], case.files) for tool in ("flake8", "mypy", "bandit")
     ]
@@ -147,21 +168,28 @@ def judge_trial(
         step = "mend what the first refused gate names"
         last = [
             Verdict(name, False, "not run", f"not run: {difference}", strategy, step)
-            for name in ("artifacts", "correlation", "acceptance")
+            for name in ("engine-parity", "artifacts", "correlation", "acceptance")
         ]
     else:
         last = [
+            judge_engine_parity(contract, program, data, played),
             judge_artifacts(results),
             judge_correlation(results["events.log"], correlation_id),
             judge_acceptance(contract.acceptance, judgement.summary),
         ]
-    return Examination((*static, *tools, tested, *behaviour, *last), results, judgement)
+    verdicts = (*static, *tools, tested, *behaviour, *last)
+    return Examination(verdicts, results, judgement, _remembered(trial))
+
+
+def _remembered(trial: Trial) -> frozenset[str]:
+    """The gates that needed nothing to be run."""
+    return frozenset(gate for gate, parts in _PARTS.items() if parts <= trial.remembered)
 
 
 def _replay(
     contract: Contract, program: Program, data: MarketData, trial: Trial
-) -> tuple[Judgement | None, str]:
-    """What the broker makes of the strategy's decisions, and where they leave the contract.
+) -> tuple[Judgement | None, str, Mapping[str, Any]]:
+    """What the broker makes of the strategy's decisions, where they leave the contract, and them.
 
     Decisions that agree may differ in a number's last digit. Then the contract's own are replayed,
     which `verify` can compute again without the candidate.
@@ -169,11 +197,12 @@ def _replay(
     try:
         decisions, wanted = whole_decisions(trial), decide(contract, program, data)
         difference = disagreement(decisions, wanted)
-        return judge(contract, program, data, decisions if difference else wanted), difference
+        played = decisions if difference else wanted
+        return judge(contract, program, data, played), difference, played
     except NoAnswer as error:
-        return None, error.reason
+        return None, error.reason, {}
     except InputError as error:
-        return None, f"its orders cannot be replayed: {error.message}"
+        return None, f"its orders cannot be replayed: {error.message}", {}
     except (ArithmeticError, ValueError) as error:
         # Numbers of the right form and no sense, as 1e308 for a volume.
-        return None, f"its orders cannot be replayed: {error}"
+        return None, f"its orders cannot be replayed: {error}", {}

@@ -2,7 +2,7 @@
 
 import textwrap
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from bot.report.inert import one_line
 from bot.report.story import Judged
@@ -11,8 +11,13 @@ WIDTH = 100
 LONGEST_REASON = 1000
 
 
-def gate_table(verdicts: Sequence[Judged]) -> str:
-    """One line a gate, the reason and the next step below those that failed, a line of count."""
+def gate_table(verdicts: Sequence[Judged], remembered: Collection[str] = ()) -> str:
+    """One line a gate, the reason and the next step below those that failed, a line of count.
+
+    Args:
+        verdicts: what the gates said.
+        remembered: the gates whose tools were not run again, since nothing has changed.
+    """
     if not verdicts:
         return "No gate has run, so nothing is proven.\n"
     names = [one_line(verdict.name, 30) for verdict in verdicts]
@@ -21,10 +26,15 @@ def gate_table(verdicts: Sequence[Judged]) -> str:
     lines = [f"{_padded('gate', wide)}  result  figure"]
     for verdict, name, figure in zip(verdicts, names, figures, strict=True):
         passed = verdict.passed is True
-        lines.append(f"{_padded(name, wide)}  {'pass' if passed else 'FAIL'}    {figure}".rstrip())
+        known = "  (remembered)" if verdict.name in remembered else ""
+        result = "pass" if passed else "FAIL"
+        lines.append(f"{_padded(name, wide)}  {result}    {figure}{known}".rstrip())
         if not passed:
             lines += _told(verdict, wide + 2)
-    return "\n".join([*lines, _count(verdicts, names)]) + "\n"
+    lines.append(_count(verdicts, names))
+    if remembered:
+        lines.append("remembered: same files and tools as before, not run again; --fresh runs all")
+    return "\n".join(lines) + "\n"
 
 
 def _told(verdict: Judged, indent: int) -> list[str]:

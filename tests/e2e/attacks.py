@@ -95,7 +95,9 @@ TRIVIAL = "def test_it() -> None:\n    assert True\n"
 NO_ANSWER = {
     "exits-at-import": Attack(at_import("import os; os._exit(0)"), ENDED),
     "exits-politely": Attack(in_entries("raise SystemExit(0)"), "SystemExit"),
-    "kills-its-parent": Attack(at_import("import os; os.kill(os.getppid(), 9)"), "no decisions"),
+    "kills-its-parent": Attack(
+        at_import("import os; os.kill(os.getppid(), 9)"), "no decisions|PermissionError"
+    ),
     "sleeps": Attack(in_entries("import time\ntime.sleep(1000)"), "time limit", time_s=3.0),
     "spins": Attack(in_entries("while True: pass"), "time limit", time_s=3.0),
     "floods-stdout": Attack(at_import("while True: print('x' * 1000000)"), "limit", time_s=20.0),
@@ -115,11 +117,11 @@ NO_ANSWER = {
     ),
     "plants-a-link": Attack(
         at_import("import os; os.symlink('/etc/passwd', '/out/decisions.json')"),
-        "no decisions|regular|link|could not",
+        "no decisions|regular|link|could not|PermissionError",
     ),
     "plants-a-folder": Attack(
         at_import("import os; os.mkdir('/out/decisions.json')"),
-        "no decisions|regular|folder|could not",
+        "no decisions|regular|folder|could not|PermissionError",
     ),
     "writes-to-every-descriptor": Attack(
         at_import(

@@ -8,6 +8,7 @@ import pytest
 from bot.commands.run import in_order
 from bot.errors import InputError
 from bot.forge.port import open_forge
+from bot.gates.examination import NAMES
 from bot.git.proposal import BranchTaken
 from bot.repository import open_repository
 from tests.bot.git.worlds import World, commit_file, sh
@@ -24,7 +25,7 @@ from tests.e2e.lines import (
 
 KEYS = {
     *("status", "correlation_id", "branch", "tag", "commit"),
-    *("pull_request", "gates", "artifacts", "note"),
+    *("pull_request", "gates", "artifacts", "note", "remembered"),
 }
 
 
@@ -43,6 +44,8 @@ def test_the_same_contract_again_is_unchanged_and_makes_no_object(
     before = snapshot(proposed)
     again = run(proposed, sandbox)
     assert (again.status, again.exit_code, again.pull_request) == ("unchanged", 0, 1)
+    assert [verdict.name for verdict in again.gates] == list(NAMES)
+    assert all(verdict.passed for verdict in again.gates)
     assert snapshot(proposed) == before
 
 

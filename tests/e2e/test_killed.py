@@ -122,3 +122,47 @@ def test_killed_at_any_moment_it_still_ends_well(
     assert ended(world, result) == calm
     sh(world.work, "fsck", "--strict")
     shutil.rmtree(tmp_path / "timed")
+
+
+def test_killed_while_the_sandbox_works_nothing_is_left_running(
+    begun: World, calm: dict[str, Any], tmp_path: Path, memory: Path
+) -> None:
+    world = fresh(begun, tmp_path / "killed")
+    child = start(world, None)
+    guests: dict[int, str] = {}
+    deadline = time.monotonic() + 60
+    while not any("sandbox_runner.harness" in words for words in guests.values()):
+        assert time.monotonic() < deadline, "no job was seen at work"
+        time.sleep(0.05)
+        guests = descendants(child.process.pid)
+    child.kill()
+    assert child.end() is None
+    deadline = time.monotonic() + 10
+    while left := [pid for pid, words in guests.items() if command_line(pid) == words != ""]:
+        assert time.monotonic() < deadline, f"{left} still run"
+        time.sleep(0.05)
+    result = start(world, memory).end()
+    assert result is not None
+    assert ended(world, result) == calm
+
+
+def descendants(root: int) -> dict[int, str]:
+    """The processes below one, and what they run."""
+    found: dict[int, str] = {}
+    waiting = [root]
+    while waiting:
+        for task in Path("/proc").glob(f"{waiting.pop()}/task/*/children"):
+            try:
+                children = [int(child) for child in task.read_text("ascii").split()]
+            except OSError:
+                continue
+            waiting += children
+            found |= {child: command_line(child) for child in children}
+    return found
+
+
+def command_line(pid: int) -> str:
+    try:
+        return Path("/proc", str(pid), "cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""

@@ -173,9 +173,10 @@ def test_a_file_that_is_no_strategy_is_reported(
 
 
 def test_a_process_left_behind_does_not_meet_the_next_run(inside: Sandbox) -> None:
+    """A job has 64 processes: eighty runs that each leave one behind need them to be buried."""
     entries = (
         "import os, time\n"
-        "        if len(df) == 3 and os.fork() == 0:\n"
+        "        if os.fork() == 0:\n"
         "            os.setsid()\n"
         "            for number in range(3, 64):\n"
         "                try:\n"
@@ -183,11 +184,10 @@ def test_a_process_left_behind_does_not_meet_the_next_run(inside: Sandbox) -> No
         "                except OSError:\n"
         "                    pass\n"
         "            time.sleep(1000)\n"
-        "        return {'seen': sum(name.isdigit() for name in os.listdir('/proc'))}"
+        "        return None"
     )
-    runs = [Run("leaves", "btc", "X", bars=3, at=(0,)), Run("after", "btc", "X", at=(0,))]
-    leaves, after = (run["passes"][0][0][0]["seen"] for run in ask(inside, entries, *runs))
-    assert after < leaves
+    runs = [Run(f"run {number}", "btc", "X", bars=3, at=(0,)) for number in range(80)]
+    assert all("passes" in run for run in ask(inside, entries, *runs))
 
 
 def test_a_request_survives_its_file() -> None:

@@ -15,6 +15,9 @@ _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _ORDINARY = {"\n", "\t"}
 # Format, private, surrogate, unassigned, line and paragraph separators, controls.
 _REFUSED_CATEGORIES = {"Cf", "Co", "Cs", "Cn", "Zl", "Zp", "Cc"}
+# Letters and marks that are drawn as nothing: fillers of Hangul, the blank of Braille, selectors.
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_FIRST_SELECTOR, _LAST_SELECTOR = "\U000e0100", "\U000e01ef"
 _SCRIPTS = ("LATIN ", "GREEK ", "DIGIT ", "LOW LINE")
 
 
@@ -56,13 +59,19 @@ def _characters(text: str) -> list[Offence]:
         for column, character in enumerate(line, start=1):
             if character in _ORDINARY or (" " <= character <= "~"):
                 continue
-            if unicodedata.category(character) in _REFUSED_CATEGORIES:
+            if _is_unseen(character):
                 code = f"U+{ord(character):04X}"
                 name = unicodedata.name(character, "control character").lower()
                 why = f"{name} cannot be seen by a reviewer"
                 instead = f"remove it, or write it as an escape inside a string: {character!a}"
                 offences.append(Offence(number, column, code, why, instead))
     return offences
+
+
+def _is_unseen(character: str) -> bool:
+    if character in _BLANK or _FIRST_SELECTOR <= character <= _LAST_SELECTOR:
+        return True
+    return unicodedata.category(character) in _REFUSED_CATEGORIES
 
 
 def foreign_identifiers(text: str) -> list[Offence]:

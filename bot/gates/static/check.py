@@ -6,6 +6,7 @@ from bot.gates.static.attributes import check_attributes
 from bot.gates.static.by_name import check_functions_by_name
 from bot.gates.static.calls import check_calls
 from bot.gates.static.classes import check_classes
+from bot.gates.static.comments import check_comments
 from bot.gates.static.import_lines import check_imports
 from bot.gates.static.names import check_names, trace_origins
 from bot.gates.static.offence import Offence
@@ -29,7 +30,7 @@ def check_tree(tree: Tree, file_class: FileClass) -> tuple[Offence, ...]:
     """Check the names in a parsed file; a checker that fails has refused."""
     words = vocabulary(file_class)
     try:
-        return _check(tree, words)
+        return (*check_comments(tree, file_class), *_check(tree, words))[:OFFENCE_LIMIT]
     except Exception as error:
         why = f"the checker could not read this file ({type(error).__name__})"
         instead = "simplify it; if it is plain code, please report it"

@@ -1,9 +1,11 @@
 """Text to a syntax tree with parents and scopes, within limits, without recursion."""
 
 import ast
+import io
+import tokenize
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.gates.static.characters import foreign_identifiers, read_text
 from bot.gates.static.offence import Offence, printable
@@ -16,11 +18,16 @@ BRACKET_LIMIT = 80
 
 @dataclass(frozen=True)
 class Tree:
-    """A parsed file: every node once, in source order, and who its parent is."""
+    """A parsed file: every node once, in source order, and who its parent is.
+
+    Attributes:
+        comments: line, column and text of each, which the syntax tree does not have.
+    """
 
     root: ast.Module
     nodes: tuple[ast.AST, ...]
     parents: dict[ast.AST, ast.AST]
+    comments: tuple[tuple[int, int, str], ...] = ()
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """Give the node around this one."""
@@ -63,7 +70,19 @@ def _parse(text: str) -> tuple[Tree | None, list[Offence]]:
         # Finds what the parser alone lets through: return outside a function, names bound twice.
         compile(root, "candidate", "exec", dont_inherit=True)
     foreign = foreign_identifiers(text)
-    return (None if foreign else tree), foreign
+    return (None if foreign else replace(tree, comments=comments_of(text))), foreign
+
+
+def comments_of(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Every comment of a text that is valid Python: line, column from 1, the comment itself."""
+    if "#" not in text:
+        return ()
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return tuple(
+        (token.start[0], token.start[1] + 1, token.string)
+        for token in tokens
+        if token.type == tokenize.COMMENT
+    )
 
 
 def _walk(root: ast.Module) -> Tree | None:

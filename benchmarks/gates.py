@@ -1,0 +1,102 @@
+"""Measures the whole gate suite of the demo's contract against the slowest of its tools.
+
+    python -m benchmarks.gates
+
+Everything is run: nothing is recalled from earlier runs. Warm means that mypy's cache of the
+libraries, the compiled loop and the files of Python have been used before, by one run that is not
+counted. Each run gives its own ratio: the wall time of the suite, static gates and judgement
+included, over that of the job that took longest in the same run. The limits are a ratio of 1.5 and
+6 s with two processors. Other programs on the machine make the seconds longer; the load is printed.
+"""
+
+import os
+import statistics
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bot.coder.template import TemplateCoder
+from bot.contract.load import load_contract
+from bot.contract.program import compile_contract
+from bot.gates.examination import Examination, examine
+from bot.gates.port import Case
+from bot.market_data import read_market_data
+from bot.plan import planned_files
+from bot.workshop import opened_sandbox, say_on_terminal, warm_mypy_cache
+from sandbox_runner.port import Job, Outcome, Sandbox
+
+EXAMPLE = Path("contracts/oversold_dip.yaml")
+RUNS = 5
+RATIO_LIMIT = 1.5
+SECONDS_LIMIT = 6.0
+
+
+@dataclass
+class Timed:
+    """A sandbox and how long each of its jobs took."""
+
+    inner: Sandbox
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The real one's."""
+        return self.inner.name
+
+    def run(self, job: Job) -> Outcome:
+        """Run it for real, by the clock."""
+        start = time.monotonic()
+        outcome = self.inner.run(job)
+        self.seconds[_label(job)] = time.monotonic() - start
+        return outcome
+
+
+def _label(job: Job) -> str:
+    program = job.command[2].rpartition(".")[2]
+    if program != "harness":
+        return {"type_check": "mypy"}.get(program, program)
+    if job.hash_seed:
+        return "determinism"
+    # The cuts have the candles of other prices beside the real ones.
+    candles = sum(path.startswith("candles/") for path in job.files)
+    return "lookahead" if candles > 1 else "decisions"
+
+
+def suite(sandbox: Timed, mypy_cache: Path | None) -> tuple[float, Examination]:
+    """One run of every gate, and its wall time."""
+    contract = load_contract(EXAMPLE).strategy
+    program, data = compile_contract(contract), read_market_data(contract, Path())
+    files = TemplateCoder().write(contract, EXAMPLE.as_posix()).contents
+    case = Case(files, frozenset(planned_files(contract)))
+    start = time.monotonic()
+    found = examine(contract, program, case, data, "corr_000000000000", sandbox, mypy_cache)
+    return time.monotonic() - start, found
+
+
+def main() -> None:
+    """Print the runs; exit 1 if a gate refused or the median is above a limit."""
+    sandbox, cache = opened_sandbox("namespace"), warm_mypy_cache(say_on_terminal)
+    suite(Timed(sandbox), cache)
+    print(f"{sandbox.name}, {os.cpu_count()} processors, contract {EXAMPLE}")
+    print(f"{'run':<5}{'suite, s':>9}{'slowest tool':>22}{'ratio':>7}{'load':>7}")
+    totals, ratios = [], []
+    timed = Timed(sandbox)
+    for number in range(1, RUNS + 1):
+        timed = Timed(sandbox)
+        seconds, found = suite(timed, cache)
+        if not all(verdict.passed for verdict in found.verdicts):
+            raise SystemExit("bench: a gate refused the demo; the figures are worthless")
+        tool, slowest = max(timed.seconds.items(), key=lambda item: item[1])
+        totals.append(seconds)
+        ratios.append(seconds / slowest)
+        told = f"{tool} {slowest:.2f} s"
+        print(f"{number:<5}{seconds:>9.2f}{told:>22}{ratios[-1]:>7.2f}{os.getloadavg()[0]:>7.1f}")
+    print("last run: " + ", ".join(f"{name} {s:.2f}" for name, s in sorted(timed.seconds.items())))
+    total, ratio = statistics.median(totals), statistics.median(ratios)
+    print(f"median: {total:.2f} s (limit {SECONDS_LIMIT}), ratio {ratio:.2f} (limit {RATIO_LIMIT})")
+    if total > SECONDS_LIMIT or ratio > RATIO_LIMIT:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()
