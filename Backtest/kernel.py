@@ -212,55 +212,99 @@ def roi_level(
 
 
 @_part
-def write_row(
-    whole: Any,
-    exact: Any,
-    row: int,
-    kind: int,
-    bar: int,
-    number: int,
-    sign: int,
-    rule: int,
-    volume: float,
-    raw: float,
-    price: float,
-    best: float,
-    cash: float,
-) -> None:
-    """Write down one thing that happened."""
-    whole[row, KIND] = kind
-    whole[row, BAR] = bar
-    whole[row, NUMBER] = number
-    whole[row, SIGN] = sign
-    whole[row, RULE] = rule
-    exact[row, VOLUME] = volume
-    exact[row, RAW] = raw
-    exact[row, PRICE] = price
-    exact[row, BEST] = best
-    exact[row, CASH] = cash
+def note(log: Any, rows: int, facts: Any, amounts: Any) -> int:
+    """Write down one thing that happened; the number of rows after it."""
+    whole, exact = log
+    for place in range(5):
+        whole[rows, place] = facts[place]
+        exact[rows, place] = amounts[place]
+    return rows + 1
 
 
 @_part
-def after_leaving(
-    cash: float, sign: int, volume: float, entry: float, price: float, commission: float
-) -> float:
-    """The cash after a position is closed; a short brings back its collateral and profit."""
-    fee = volume * price * commission
+def leave(
+    log: Any, rows: int, bar: int, held: Any, how: Any, cash: float, charges: Charges
+) -> tuple[float, int]:
+    """Close a position: the cash and the rows after it.
+
+    A short brings back its collateral and profit. `held` is number, sign, volume and entry price;
+    `how` is the rule, the price before costs, whether costs apply, and the best reading.
+    """
+    number, sign, volume, entry = held
+    rule, raw, market, best = how
+    price = paid(raw, sign < 0, market, charges)
+    fee = volume * price * charges.commission
     if sign > 0:
-        return cash + (volume * price - fee)
-    return cash + (volume * (2.0 * entry - price) - fee)
+        cash = cash + (volume * price - fee)
+    else:
+        cash = cash + (volume * (2.0 * entry - price) - fee)
+    amounts = (volume, raw, price, best, cash)
+    return cash, note(log, rows, (LEFT, bar, number, sign, rule), amounts)
 
 
 @_part
-def entry_kind(volume: float, price: float, cash: float, charges: Charges) -> tuple[int, float]:
-    """Whether an entry opens or is rejected, and what it takes from the cash."""
+def enter_at(
+    log: Any, rows: int, bar: int, order: Any, raw: float, cash: float, charges: Charges
+) -> tuple[int, float, float, int]:
+    """Fill an entry or reject it: what became of it, its price, the cash and the rows after it."""
+    number, sign, volume = order
+    price = paid(raw, sign > 0, True, charges)
     notional = volume * price
     cost = notional + notional * charges.commission
+    kind = OPENED
     if notional < charges.min_notional:
-        return TOO_SMALL, cost
-    if not cost <= cash * (1.0 + 1e-9):
-        return TOO_DEAR, cost
-    return OPENED, cost
+        kind = TOO_SMALL
+    elif not cost <= cash * (1.0 + 1e-9):
+        kind = TOO_DEAR
+    else:
+        cash -= cost
+    amounts = (volume, raw, price, np.nan, cash)
+    return kind, price, cash, note(log, rows, (kind, bar, number, sign, 0), amounts)
+
+
+@_part
+def rest(bar: int, enter: Any, words: Any, equity: float, equity_rows: Any) -> int:
+    """Pass the bars at which nothing is held, waits or is wanted; the bar that ends them.
+
+    `words` shows `enter` eight bars at a time.
+    """
+    first = bar
+    while bar < enter.size and enter[bar] == 0:
+        bar += 1
+        if bar % 8 == 0:
+            word = bar // 8
+            while word < words.size and words[word] == 0:
+                word += 1
+            bar = word * 8
+    equity_rows[first:bar] = equity
+    return bar
+
+
+@_part
+def hold(
+    bar: int, candles: Any, signals: Any, bounds: Any, held: Any, cash: float, equity_rows: Any
+) -> int:
+    """Pass the bars at which a position only changes its value; the bar that ends them."""
+    highs, lows, closes = candles[0][bar:], candles[1][bar:], candles[2][bar:]
+    enter, leaves = signals[0][bar:], signals[1][bar:]
+    (floor, ceiling), (_, sign, volume, entry), rows = bounds, held, equity_rows[bar:]
+    for quiet in range(closes.size):
+        touched = lows[quiet] <= floor or highs[quiet] >= ceiling
+        if touched or enter[quiet] != 0 or leaves[quiet]:
+            return bar + quiet
+        close = closes[quiet]
+        rows[quiet] = cash + volume * (close if sign > 0 else 2.0 * entry - close)
+    return bar + int(closes.size)
+
+
+@_part
+def quiet_bounds(sign: int, stop: float, target: float, extreme: float) -> tuple[float, float]:
+    """The low and the high at which a bar does more to a position than change its value.
+
+    A trailing stop moves above `extreme`, which is infinite where there is none.
+    """
+    reach = min(target, float(np.nextafter(extreme, np.inf)))
+    return (stop, reach) if sign > 0 else (-reach, -stop)
 
 
 @_part
@@ -312,11 +356,11 @@ def play(
         What is open at the end, and how many rows were filled.
     """
     bars = closes.size
-    rows = 0
+    log, rows = (whole, exact), 0
+    words = enter[: bars // 8 * 8].view(np.int64)
     one_stop, one_target = stop_sizes.size == 1, target_sizes.size == 1
-    has_roi = roi_ms.size > 0
+    has_roi, has_trail = roi_ms.size > 0, orders.trail_form != NO_LEVEL
     next_open = not charges.this_close
-    commission = charges.commission
     cash = charges.capital
     equity = cash
     numbered = 0
@@ -329,10 +373,17 @@ def play(
 
     bar = 0
     while bar < bars:
-        if sign == 0 and order == 0:
-            while bar < bars and enter[bar] == 0:  # nothing held, nothing waiting, nothing wanted
-                equity_rows[bar] = equity
-                bar += 1
+        # Bars at which nothing happens are passed without further questions.
+        first = bar
+        if order == 0 and sign == 0:
+            bar = rest(bar, enter, words, equity, equity_rows)
+        elif order == 0 and closing == 0 and not has_roi:
+            asked = (enter, leave_long if sign > 0 else leave_short)
+            bounds = quiet_bounds(sign, stop, target, extreme if has_trail else np.inf)
+            prices, held = (highs, lows, closes), (position, sign, volume, entry)
+            bar = hold(bar, prices, asked, bounds, held, cash, equity_rows)
+        if bar > first:
+            equity = equity_rows[bar - 1]
             if bar == bars:
                 break
         if rows + BAR_ROWS > whole.shape[0]:
@@ -358,70 +409,23 @@ def play(
                     numbered += 1
                     placed = numbered
                 else:
-                    write_row(
-                        whole,
-                        exact,
-                        rows,
-                        REFUSED,
-                        bar,
-                        0,
-                        placed_sign,
-                        0,
-                        0.0,
-                        0.0,
-                        0.0,
-                        np.nan,
-                        cash,
-                    )
-                    rows += 1
+                    facts = (REFUSED, bar, 0, placed_sign, 0)
+                    rows = note(log, rows, facts, (0.0, 0.0, 0.0, np.nan, cash))
 
         # A close that was asked for fills at the open, then an entry that waited.
         if sign != 0 and closing != 0:
-            price = paid(o, sign < 0, True, charges)
-            cash = after_leaving(cash, sign, volume, entry, price, commission)
-            write_row(
-                whole,
-                exact,
-                rows,
-                LEFT,
-                bar,
-                position,
-                sign,
-                EXIT_RULE,
-                volume,
-                o,
-                price,
-                np.nan,
-                cash,
-            )
-            rows += 1
+            held, how = (position, sign, volume, entry), (EXIT_RULE, o, True, np.nan)
+            cash, rows = leave(log, rows, bar, held, how, cash, charges)
             sign, closing = 0, 0
         if order != 0 and next_open:
-            price = paid(o, order_sign > 0, True, charges)
-            kind, cost = entry_kind(order_volume, price, cash, charges)
+            wish = (order, order_sign, order_volume)
+            kind, price, cash, rows = enter_at(log, rows, bar, wish, o, cash, charges)
             if kind == OPENED:
-                cash -= cost
                 sign, position, volume, entry = order_sign, order, order_volume, price
                 entry_time, stop_size = times[bar], order_stop
                 stop, target = levels(orders, sign, entry, order_stop, order_target)
                 extreme, trailing, closing = -np.inf, False, 0
                 roi_held_bar = bar if charges.hold_roi and has_roi else -1
-            write_row(
-                whole,
-                exact,
-                rows,
-                kind,
-                bar,
-                order,
-                order_sign,
-                0,
-                order_volume,
-                o,
-                price,
-                np.nan,
-                cash,
-            )
-            rows += 1
             order = 0
 
         # The position meets the bar, seen in a mirror if it is short.
@@ -433,7 +437,7 @@ def play(
             limit, by_roi = target, False
             if has_roi and roi_held_bar != bar:
                 level = roi_level(
-                    roi_ms, roi_profit, times[bar] - entry_time, entry, sign, commission
+                    roi_ms, roi_profit, times[bar] - entry_time, entry, sign, charges.commission
                 )
                 if level < limit:
                     limit, by_roi = level, True
@@ -454,29 +458,12 @@ def play(
                     rule += TRAILING - STOP
                 elif not stopped and by_roi:
                     rule += ROI - TARGET
-                raw = sign * level
-                price = paid(raw, sign < 0, stopped, charges)
-                cash = after_leaving(cash, sign, volume, entry, price, commission)
-                write_row(
-                    whole,
-                    exact,
-                    rows,
-                    LEFT,
-                    bar,
-                    position,
-                    sign,
-                    rule,
-                    volume,
-                    raw,
-                    price,
-                    best,
-                    cash,
-                )
-                rows += 1
+                held, how = (position, sign, volume, entry), (rule, sign * level, stopped, best)
+                cash, rows = leave(log, rows, bar, held, how, cash, charges)
                 sign = 0
 
         # Trailing stops follow the finished bar.
-        if sign != 0 and orders.trail_form != NO_LEVEL:
+        if sign != 0 and has_trail:
             high = h if sign > 0 else -low
             if high > extreme:
                 extreme = high
@@ -495,20 +482,14 @@ def play(
 
         # Under `this_close` an entry fills at the close of its own bar.
         if placed != 0 and not next_open:
-            price = paid(c, placed_sign > 0, True, charges)
-            kind, cost = entry_kind(placed_volume, price, cash, charges)
+            wish = (placed, placed_sign, placed_volume)
+            kind, price, cash, rows = enter_at(log, rows, bar, wish, c, cash, charges)
             if kind == OPENED:
-                cash -= cost
                 sign, position, volume, entry = placed_sign, placed, placed_volume, price
                 entry_time, stop_size = times[bar], placed_stop
                 stop, target = levels(orders, sign, entry, placed_stop, placed_target)
                 extreme, trailing, closing = -np.inf, False, 0
                 roi_held_bar = bar if charges.hold_roi and has_roi else -1
-            asked = placed_volume
-            write_row(
-                whole, exact, rows, kind, bar, placed, placed_sign, 0, asked, c, price, np.nan, cash
-            )
-            rows += 1
 
         # An entry stays only if nothing is held; then the exit rule is asked.
         if placed != 0 and next_open and sign == 0:
@@ -524,28 +505,11 @@ def play(
                     leaves = c * (1.0 + fee) < entry * (1.0 - fee)
             if leaves:
                 numbered += 1
-                if next_open:
-                    closing = numbered
-                else:
-                    price = paid(c, sign < 0, True, charges)
-                    cash = after_leaving(cash, sign, volume, entry, price, commission)
-                    write_row(
-                        whole,
-                        exact,
-                        rows,
-                        LEFT,
-                        bar,
-                        position,
-                        sign,
-                        EXIT_RULE,
-                        volume,
-                        c,
-                        price,
-                        np.nan,
-                        cash,
-                    )
-                    rows += 1
-                    sign = 0
+                closing = numbered
+                if not next_open:
+                    held, how = (position, sign, volume, entry), (EXIT_RULE, c, True, np.nan)
+                    cash, rows = leave(log, rows, bar, held, how, cash, charges)
+                    sign, closing = 0, 0
             elif charges.hold_roi and wanted == sign:
                 roi_held_bar = bar + 1
 
