@@ -1,6 +1,5 @@
 """Turns a run's trades and equity into the report: every figure, and the conventions behind it."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -9,6 +8,8 @@ import numpy as np
 
 from Backtest import metrics
 from Backtest.conventions import FILL_CONVENTIONS, METRIC_CONVENTIONS
+from Backtest.curves import Rows, survey
+from Backtest.exact_sums import exact_sum
 from Backtest.ledger import ledger_of
 from Backtest.settings import SimSettings
 from Backtest.times import iso, timeframe_ms
@@ -19,7 +20,7 @@ def make_report(
     settings: SimSettings,
     trades: metrics.Trades,
     times: metrics.Times,
-    equity: metrics.Rows,
+    equity: Rows,
     held: Mapping[str, tuple[float, float]],
     rejected: int,
 ) -> dict[str, Any]:
@@ -39,8 +40,8 @@ def make_report(
     moments = np.asarray(times, dtype=np.int64)
     rows = np.asarray(equity, dtype=np.float64)
     final = float(rows[-1]) if len(rows) else capital
-    moved = metrics.moves_of(rows)
-    curve = metrics.curve_of(rows, capital, moved)
+    spans = [span for _, span in metrics.year_spans(moments)]
+    curve, falls = survey(rows, capital, spans)
     yearly = _periods(settings, moments, held)
     mean_equity = curve.mean_equity if len(rows) else capital
     figures = {
@@ -56,10 +57,10 @@ def make_report(
         "exposure": metrics.exposure(ledger, len(rows)),
         **metrics.cost_figures(done, mean_equity),
         "ambiguity_band": metrics.ambiguity_band(done),
-        "by_year": metrics.by_year(done, moments, rows, capital, moved),
+        "by_year": metrics.by_year(done, moments, rows, capital, falls),
         "buy_and_hold": _buy_and_hold(held),
         "forced_exits": len(ledger) - len(done),
-        "forced_pnl": math.fsum(ledger.pnl[ledger.forced].tolist()),
+        "forced_pnl": exact_sum(ledger.pnl[ledger.forced]),
         "orders_rejected": rejected,
         "bars": len(moments),
         "start": iso(int(moments[0])) if len(moments) else None,
