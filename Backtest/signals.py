@@ -97,7 +97,9 @@ def read_signals(offered: Mapping[str, Any], bars: int) -> Signals:
     wishes = {name: offered[name] for name in ("trail", "roi") if offered.get(name) is not None}
     protection = read_protection({**shown, **wishes})
     form, amount = _size(offered.get("size"))
-    enter = rules["enter_long"].astype(np.int8) - rules["enter_short"].astype(np.int8)
+    enter = rules["enter_long"].astype(np.int8)
+    if offered.get("enter_short") is not None:
+        enter -= rules["enter_short"].view(np.int8)
     for _, sizes in levels.values():
         if sizes.size > 1:
             enter[np.isnan(sizes)] = 0
