@@ -22,20 +22,22 @@ def survey(rows: Floats, start: float, spans: Spans) -> tuple[Curve, list[float]
     if count < 0 or len(rows) < 2:
         return None
     returns = returns[:count]
-    apart, losses = np.empty(count), np.empty(count)
-    spread(returns, float(returns.sum()) / (len(rows) - 1), apart, losses)
-    curve = finished(rows, returns, float(apart.sum()), float(losses.sum()), float(deepest))
+    squares = np.empty(count)
+    square_apart(returns, float(returns.sum()) / (len(rows) - 1), squares)
+    apart = float(squares.sum())
+    square_losses(returns, squares)
+    curve = finished(rows, returns, apart, float(squares.sum()), float(deepest))
     return curve, falls.tolist()
 
 
 @part
-def is_still(rows: Any, first: int, last: int) -> bool:
-    """Whether no row differs from the one before it."""
+def moves_in(rows: Any, first: int, last: int) -> int:
+    """How many rows differ from the one before them."""
     now, before = rows[first:last], rows[first - 1 : last - 1]
     moved = 0
     for place in range(now.size):
         moved += now[place] != before[place]
-    return moved == 0
+    return moved
 
 
 @part
@@ -49,6 +51,23 @@ def follow_fall(row: float, fall: Any) -> tuple[float, float, float]:
     if row > peak:
         return row, row, max(deepest, 1.0 - trough / peak)
     return peak, min(row, trough), deepest
+
+
+@part
+def follow_all(rows: Any, returns: Any, whole: Any, within: Any) -> tuple[bool, Any, Any]:
+    """Whether rows after the first, all of which moved, are positive, and both falls after them."""
+    now, before = rows[1:], rows[:-1]
+    faults, peaks, troughs = 0, 0, 0
+    for place in range(now.size):
+        row = now[place]
+        returns[place] = row / before[place] - 1.0
+        faults += not ((row > 0.0) & (row < np.inf))
+        peaks += (row > whole[0]) | (row > within[0])
+        troughs += (row < whole[1]) | (row < within[1])
+    if peaks + troughs > 0:  # mostly a curve is somewhere between
+        for place in range(now.size):
+            whole, within = follow_fall(now[place], whole), follow_fall(now[place], within)
+    return faults == 0, whole, within
 
 
 @loop(NUMBERS, types.float64, WHOLE, fills(types.float64), fills(types.float64))
@@ -70,33 +89,49 @@ def follow(rows: Any, start: float, bounds: Any, returns: Any, falls: Any) -> tu
     for span in range(falls.size):
         within = (before, before, 0.0)
         first, end = bounds[span], bounds[span + 1]
+        if first == 0:
+            before = rows[0]
+            if not (0.0 < before < np.inf):
+                return -1, 0.0
+            whole, within = follow_fall(before, whole), follow_fall(before, within)
+            first = 1
         while first < end:
             last = min(first + STILL_ROWS, end)
-            if first == 0 or not is_still(rows, first, last):
+            moved = moves_in(rows, first, last)
+            if moved == last - first:
+                added = returns[count : count + moved]
+                sound, whole, within = follow_all(rows[first - 1 : last], added, whole, within)
+                if not sound:
+                    return -1, 0.0
+                count, before = count + moved, rows[last - 1]
+            elif moved > 0:
                 for place in range(first, last):
                     row = rows[place]
-                    if row == before and place > 0:
+                    if row == before:
                         continue
                     if not (0.0 < row < np.inf):
                         return -1, 0.0
-                    if place > 0:
-                        returns[count] = row / before - 1.0
-                        count += 1
-                    before = row
+                    returns[count] = row / before - 1.0
+                    count, before = count + 1, row
                     whole, within = follow_fall(row, whole), follow_fall(row, within)
             first = last
         falls[span] = max(within[2], 1.0 - within[1] / within[0])
     return count, max(whole[2], 1.0 - whole[1] / whole[0])
 
 
-@loop(NUMBERS, types.float64, fills(types.float64), fills(types.float64))
-def spread(returns: Any, mean: float, apart: Any, losses: Any) -> None:
-    """Fill in the squares of each return's distance from the mean, and of those below 0."""
+@loop(NUMBERS, types.float64, fills(types.float64))
+def square_apart(returns: Any, mean: float, squares: Any) -> None:
+    """Fill in the square of each return's distance from the mean."""
     for place in range(returns.size):
-        value = returns[place]
-        apart[place] = (value - mean) * (value - mean)
-        loss = min(value, 0.0)
-        losses[place] = loss * loss
+        squares[place] = (returns[place] - mean) * (returns[place] - mean)
+
+
+@loop(NUMBERS, fills(types.float64))
+def square_losses(returns: Any, squares: Any) -> None:
+    """Fill in the square of each return below 0."""
+    for place in range(returns.size):
+        loss = returns[place] if returns[place] < 0.0 else 0.0
+        squares[place] = loss * loss
 
 
 @part
