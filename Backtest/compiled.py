@@ -64,27 +64,58 @@ def _risk_is_sound(signals: Signals) -> bool:
     return signals.size_amount <= MAX_RISK and signals.stop is not None
 
 
+class Room:
+    """Arrays that one run after the other fills; a tape in them is gone with the next run."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._rows = np.empty((0, 5), np.int64), np.empty((0, 5), np.float64)
+        self._equity = np.empty(0)
+
+    def arrays(self, bars: int, rows: int) -> list[Any]:
+        """What the compiled loop fills, for so many bars and rows."""
+        if len(self._equity) < bars:
+            self._equity = np.empty(bars)
+        if len(self._rows[0]) < rows:
+            self._rows = np.empty((rows, 5), np.int64), np.empty((rows, 5), np.float64)
+        return [self._equity[:bars], *self._rows]
+
+
 def run_signals(
-    symbol: str, candles: Candles, signals: Signals, settings: SimSettings, rules: LoopRules
+    symbol: str,
+    candles: Candles,
+    signals: Signals,
+    settings: SimSettings,
+    rules: LoopRules,
+    room: Room | None = None,
 ) -> Tape | None:
-    """Run the compiled loop; None if an order is one that the broker would refuse loudly."""
+    """Run the compiled loop; None if an order is one that the broker would refuse loudly.
+
+    Args:
+        symbol: whose candles they are.
+        candles: to play.
+        signals: what the strategy wants.
+        settings: of the broker.
+        rules: of the loop.
+        room: to use again; the tape holds until its next use.
+    """
     from Backtest.kernel import play
     from Backtest.tape import Tape
 
-    equity = np.empty(len(candles))
-    room = room_for(signals)
-    whole, exact = np.empty((room, 5), np.int64), np.empty((room, 5), np.float64)
-    filled: list[Any] = [equity, whole, exact]
+    filled = (room or Room()).arrays(len(candles), room_for(signals))
     end = play(*arguments_of(candles, signals, settings, rules), *filled)
     if end.fault != forms.SOUND:
         return None
+    equity, whole, exact = filled
+    if room is None:  # what was filled is kept, not the room for it
+        whole, exact = whole[: end.rows].copy(), exact[: end.rows].copy()
     return Tape(
         symbol=symbol,
         candles=candles,
         signals=signals,
         settings=settings,
-        whole=whole[: end.rows].copy(),
-        exact=exact[: end.rows].copy(),
+        whole=whole[: end.rows],
+        exact=exact[: end.rows],
         equity=equity,
         end=end,
     )

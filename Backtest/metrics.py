@@ -19,6 +19,7 @@ from Backtest.times import DAY_MS
 
 Trades = Sequence[Trade] | Ledger
 Times = Sequence[int] | NDArray[np.int64]
+Years = Sequence[tuple[int, tuple[int, int]]]  # since 1970; first row, row after the last
 
 CRYPTO_DAYS = 365.0
 EXCHANGE_DAYS = 252.0
@@ -162,18 +163,19 @@ def by_year(
     times: Times,
     equity: Rows,
     capital: float,
+    years: Years | None = None,
     falls: Sequence[float] | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Return, drawdown and trades (by the year of their exit) of every calendar year, UTC.
 
-    `falls` are the drawdowns of the years, if the caller has them.
+    `years` and `falls`, their drawdowns, are worked out if the caller does not have them.
     """
     ledger = ledger_of(trades)
     ended = ledger.exit_time.astype("datetime64[ms]").astype("datetime64[Y]").astype(np.int64)
     table: dict[str, dict[str, Any]] = {}
     before = capital
     rows = np.asarray(equity, dtype=np.float64)
-    years = year_spans(times)
+    years = year_spans(times) if years is None else years
     if falls is None:
         falls = survey(rows, capital, [span for _, span in years])[1]
     for (year, (_, last)), fall in zip(years, falls, strict=True):
@@ -190,7 +192,7 @@ def by_year(
     return table
 
 
-def year_spans(times: Times) -> list[tuple[int, tuple[int, int]]]:
+def year_spans(times: Times) -> Years:
     """Every calendar year in the data since 1970, its first row and the row after its last."""
     if len(times) == 0:
         return []

@@ -139,7 +139,8 @@ def _level(value: Any, name: str, bars: int) -> tuple[Any, NDArray[np.float64]]:
         return None, nothing
     sizes = value.get("distance") if isinstance(value, Mapping) and len(value) == 1 else None
     if sizes is None or isinstance(sizes, (int, float)):
-        step = read_protection({name: value}).stop or read_protection({name: value}).target
+        protection = read_protection({name: value})
+        step = protection.stop or protection.target
         return value, nothing if step is None else np.array([step.size])
     found = np.ascontiguousarray(sizes, dtype=np.float64)
     if found.shape != (bars,):
