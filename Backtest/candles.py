@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from Backtest.compiled import is_loaded
 from Backtest.errors import BacktestError, CandleError
 from Backtest.rows import PRICES, TIME_NAMES, Row, fault_of
 from Backtest.times import iso, to_ms
@@ -21,6 +22,8 @@ if TYPE_CHECKING:  # pandas takes half a second to import; only readers of files
 COLUMNS = (*PRICES, "volume")
 BLOCK_ROWS = 8192  # a block of candles stays in the processor's cache
 SMALL_FILE_BYTES = 2_000_000  # about 25,000 candles; above, pandas is quicker than it is late
+MOMENTS_A_MS = {"us": 1_000, "ns": 1_000_000}
+MISSING = np.iinfo(np.int64).min  # numpy's word for no moment
 READERS = {".csv": "read_csv", ".feather": "read_feather", ".parquet": "read_parquet"}
 
 
@@ -265,6 +268,8 @@ def check_columns(columns: Candles, symbols: Sequence[str] | None = None) -> Non
     """
     if len(columns) == 0:
         raise CandleError("there are no candles", "Give at least one row")
+    if symbols is None and _pass(columns):
+        return
     wrong = _first_malformed(columns)
     late = _first_out_of_order(columns.times, symbols)
     if wrong is not None and (late is None or wrong <= late):
@@ -272,6 +277,16 @@ def check_columns(columns: Candles, symbols: Sequence[str] | None = None) -> Non
     if late is not None:
         moment = iso(int(columns.times[late]))
         raise _at(late, f"its time {moment} is not after the candle before it")
+
+
+def _pass(columns: Candles) -> bool:
+    """Whether machine code, where it is at hand, finds nothing wrong."""
+    if not is_loaded(len(columns)):
+        return False
+    from Backtest.candle_pass import are_sound
+
+    arrays = (getattr(columns, field.name) for field in fields(columns))
+    return bool(are_sound(*(np.ascontiguousarray(array) for array in arrays)))
 
 
 def _first_malformed(columns: Candles) -> int | None:
@@ -309,10 +324,12 @@ def columns_of(frame: pd.DataFrame) -> Candles:
     import pandas as pd
 
     index = pd.DatetimeIndex(frame["timestamp"])
-    if index.hasnans:
-        raise _at(int(np.argmax(index.isna())), "the timestamp is missing")
+    stamps = index.asi8
+    if len(stamps) and stamps.min() == MISSING:
+        raise _at(int(np.argmin(stamps)), "the timestamp is missing")
+    each = MOMENTS_A_MS.get(index.unit)
     return Candles(
-        times=index.as_unit("ms").asi8,
+        times=index.as_unit("ms").asi8 if each is None else stamps // each,
         **{name: np.ascontiguousarray(frame[name], dtype=np.float64) for name in COLUMNS},
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from Backtest import kernel_forms as forms
 from Backtest.settings import SimSettings, step_parts
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 WORTH_AN_IMPORT_BARS = 300_000
 WORTH_A_CALL_BARS = 2_000
 MAX_RISK = 0.10
-FIRST_ROWS = 16_384  # of what happens in a run; a run that needs more is played again
 EXACT_DIGITS = 15  # more decimals than this cannot be written as whole numbers
 
 
@@ -36,10 +36,14 @@ class LoopRules:
     this_close: bool = False
 
 
+def is_loaded(rows: int = WORTH_A_CALL_BARS) -> bool:
+    """Whether machine code is at hand, and quicker for so many rows."""
+    return rows >= WORTH_A_CALL_BARS and "Backtest.kernel" in sys.modules
+
+
 def is_worth_compiling(bars: int) -> bool:
     """Whether the compiled path is quicker for so many bars, its import included."""
-    loaded = "Backtest.kernel" in sys.modules
-    return bars >= (WORTH_A_CALL_BARS if loaded else WORTH_AN_IMPORT_BARS)
+    return is_loaded(bars) or bars >= WORTH_AN_IMPORT_BARS
 
 
 def can_compile(symbol: str, signals: Signals, settings: SimSettings, rules: LoopRules) -> bool:
@@ -60,36 +64,66 @@ def _risk_is_sound(signals: Signals) -> bool:
     return signals.size_amount <= MAX_RISK and signals.stop is not None
 
 
+class Room:
+    """Arrays that one run after the other fills; a tape in them is gone with the next run."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._rows = np.empty((0, 5), np.int64), np.empty((0, 5), np.float64)
+        self._equity = np.empty(0)
+
+    def arrays(self, bars: int, rows: int) -> list[Any]:
+        """What the compiled loop fills, for so many bars and rows."""
+        if len(self._equity) < bars:
+            self._equity = np.empty(bars)
+        if len(self._rows[0]) < rows:
+            self._rows = np.empty((rows, 5), np.int64), np.empty((rows, 5), np.float64)
+        return [self._equity[:bars], *self._rows]
+
+
 def run_signals(
-    symbol: str, candles: Candles, signals: Signals, settings: SimSettings, rules: LoopRules
+    symbol: str,
+    candles: Candles,
+    signals: Signals,
+    settings: SimSettings,
+    rules: LoopRules,
+    room: Room | None = None,
 ) -> Tape | None:
-    """Run the compiled loop; None if an order is one that the broker would refuse loudly."""
-    from Backtest import kernel
+    """Run the compiled loop; None if an order is one that the broker would refuse loudly.
+
+    Args:
+        symbol: whose candles they are.
+        candles: to play.
+        signals: what the strategy wants.
+        settings: of the broker.
+        rules: of the loop.
+        room: to use again; the tape holds until its next use.
+    """
+    from Backtest.kernel import play
     from Backtest.tape import Tape
 
-    equity = np.empty(len(candles))
-    arguments = [*arguments_of(candles, signals, settings, rules), equity]
-    room = FIRST_ROWS
-    while True:
-        whole, exact = np.empty((room, 5), np.int64), np.empty((room, 5), np.float64)
-        filled: list[Any] = [whole, exact]
-        end = kernel.play(*arguments, *filled)
-        if end.fault == kernel.NO_ROOM:
-            room *= 8
-        elif end.fault != kernel.SOUND:
-            return None
-        else:
-            break
+    filled = (room or Room()).arrays(len(candles), room_for(signals))
+    end = play(*arguments_of(candles, signals, settings, rules), *filled)
+    if end.fault != forms.SOUND:
+        return None
+    equity, whole, exact = filled
+    if room is None:  # what was filled is kept, not the room for it
+        whole, exact = whole[: end.rows].copy(), exact[: end.rows].copy()
     return Tape(
         symbol=symbol,
         candles=candles,
         signals=signals,
         settings=settings,
-        whole=whole[: end.rows].copy(),
-        exact=exact[: end.rows].copy(),
+        whole=whole[: end.rows],
+        exact=exact[: end.rows],
         equity=equity,
         end=end,
     )
+
+
+def room_for(signals: Signals) -> int:
+    """The most rows that a run can fill: an entry is refused, or filled and left again."""
+    return 2 * int(np.count_nonzero(signals.enter))
 
 
 def arguments_of(
@@ -117,23 +151,22 @@ def arguments_of(
 
 def orders_of(signals: Signals) -> Any:
     """What every entry asks for, as the compiled loop reads it."""
-    from Backtest import kernel
 
     def form(step: Any) -> int:
         if step is None:
-            return kernel.NO_LEVEL
-        return kernel.FRACTION if step.is_fraction else kernel.DISTANCE
+            return forms.NO_LEVEL
+        return forms.FRACTION if step.is_fraction else forms.DISTANCE
 
     trail = signals.trail
     active = None if trail is None else trail.activate_at
-    return kernel.Orders(
+    return forms.Orders(
         stop_form=form(signals.stop),
         target_form=form(signals.target),
         trail_form=form(None if trail is None else trail.step),
         trail_size=0.0 if trail is None else trail.step.size,
         activate_at=math.nan if active is None else active,
         only_after_activation=trail is not None and trail.only_after_activation,
-        size_form={"units": kernel.UNITS, "equity": kernel.EQUITY, "risk": kernel.RISK}[
+        size_form={"units": forms.UNITS, "equity": forms.EQUITY, "risk": forms.RISK}[
             signals.size_form
         ],
         size_amount=signals.size_amount,
@@ -142,12 +175,10 @@ def orders_of(signals: Signals) -> Any:
 
 def charges_of(settings: SimSettings, rules: LoopRules) -> Any:
     """What the broker and the loop are set to, as the compiled loop reads it."""
-    from Backtest import kernel
-
     tick_units, tick_scale = step_parts(settings.tick)
     lot_units, lot_scale = step_parts(settings.lot)
     least = settings.min_notional
-    return kernel.Charges(
+    return forms.Charges(
         capital=settings.capital,
         commission=settings.commission,
         market_cost=settings.slippage + settings.spread / 2.0,

@@ -6,118 +6,30 @@ rate; deviations are sample deviations (n - 1). Annualised by `periods_per_year`
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from Backtest.curves import Curve, Rows, survey
+from Backtest.exact_sums import exact_sum
 from Backtest.ledger import Ledger, ledger_of
 from Backtest.positions import Trade
 from Backtest.times import DAY_MS
 
-Floats = NDArray[np.float64]
 Trades = Sequence[Trade] | Ledger
-Rows = Sequence[float] | Floats
 Times = Sequence[int] | NDArray[np.int64]
+Years = Sequence[tuple[int, tuple[int, int]]]  # since 1970; first row, row after the last
 
 CRYPTO_DAYS = 365.0
 EXCHANGE_DAYS = 252.0
 WEEK_MS = 7 * DAY_MS
 MONTH_MS = 28 * DAY_MS
-BLOCK_ROWS = 8192  # a block of rows and what is made of it stays in the processor's cache
 
 
 def finite(value: float | None) -> float | None:
     """Pass a number on, None in place of NaN and infinities, which JSON cannot hold."""
     return None if value is None or not math.isfinite(value) else float(value)
-
-
-@dataclass(frozen=True)
-class Curve:
-    """What the ratios need to know of an equity curve; no returns once equity is not positive.
-
-    Attributes:
-        returns: how many returns between consecutive rows there are.
-        mean: of the returns.
-        deviation: of the returns, that of a sample.
-        downside: root mean square of the losses, all returns counted.
-        growth: logarithm of the last row over the first.
-        mean_equity: of the rows.
-        deepest: the deepest fall from a peak, a positive fraction.
-    """
-
-    returns: int
-    mean: float
-    deviation: float
-    downside: float
-    growth: float
-    mean_equity: float
-    deepest: float
-
-
-def curve_of(
-    equity: Rows, start: float | None = None, moved: NDArray[np.int64] | None = None
-) -> Curve:
-    """Measure an equity curve; `start` counts as a peak.
-
-    Only the rows at which equity moves are looked at: while nothing is held, the return is 0.
-    `moved` are those rows, if the caller has them (`moves_of`).
-    """
-    rows = np.asarray(equity, dtype=np.float64)
-    moved = moves_of(rows) if moved is None else moved
-    count, mean, squares, losses = 0, 0.0, 0.0, 0.0
-    if len(rows) > 1 and float(rows.min()) > 0.0:
-        count = len(rows) - 1
-        returns = rows[moved] / rows[moved - 1]
-        returns -= 1.0
-        mean = float(returns.sum()) / count
-        apart = returns - mean
-        apart *= apart
-        squares = float(apart.sum()) + mean * mean * (count - len(returns))
-        np.minimum(returns, 0.0, out=returns)
-        returns *= returns
-        losses = float(returns.sum())
-    return Curve(
-        returns=count,
-        mean=mean,
-        deviation=math.sqrt(squares / (count - 1)) if count > 1 else 0.0,
-        downside=math.sqrt(losses / count) if count else 0.0,
-        growth=math.log(float(rows[-1]) / float(rows[0])) if count else 0.0,
-        mean_equity=float(rows.mean()) if len(rows) else 0.0,
-        deepest=max_drawdown(np.concatenate((rows[:1], rows[moved])), start),
-    )
-
-
-def moves_of(rows: Floats) -> NDArray[np.int64]:
-    """The rows that differ from the row before them."""
-    return np.flatnonzero(rows[1:] != rows[:-1]) + 1
-
-
-def drawdowns(equity: Rows, start: float | None = None) -> Floats:
-    """Fall from the highest equity so far, as positive fractions; `start` counts as a peak."""
-    rows = np.asarray(equity, dtype=np.float64)
-    if len(rows) == 0:
-        return np.empty(0)
-    peaks = np.maximum.accumulate(rows)
-    if start is not None:
-        peaks = np.maximum(peaks, start)
-    return 1.0 - rows / peaks
-
-
-def max_drawdown(equity: Rows, start: float | None = None) -> float:
-    """The deepest fall from a peak, a positive fraction."""
-    rows = np.asarray(equity, dtype=np.float64)
-    peak = -math.inf if start is None else start
-    deepest = 0.0
-    for first in range(0, len(rows), BLOCK_ROWS):
-        block = rows[first : first + BLOCK_ROWS]
-        top = max(peak, float(block.max()))
-        # No fall inside the block is deeper than from its top to its bottom.
-        if top <= 0.0 or 1.0 - float(block.min()) / top > deepest:
-            deepest = max(deepest, float(drawdowns(block, peak).max()))
-        peak = top
-    return deepest
 
 
 def sharpe(curve: Curve, periods_per_year: float | None) -> float | None:
@@ -188,17 +100,17 @@ def usual_step(times: Times) -> int | None:
 def trade_figures(trades: Trades) -> dict[str, Any]:
     """Count, profit, win rate, profit factor and expectancy of finished trades."""
     pnl = ledger_of(trades).pnl
-    won = math.fsum(pnl[pnl > 0.0].tolist())
-    lost = math.fsum((-pnl[pnl < 0.0]).tolist())
-    total = math.fsum(pnl.tolist())
+    winning, losing = pnl > 0.0, pnl < 0.0
+    won, lost = exact_sum(pnl[winning]), exact_sum(-pnl[losing])
+    total = exact_sum(pnl)
     count = len(pnl)
-    winners = int(np.count_nonzero(pnl > 0.0))
+    winners = int(np.count_nonzero(winning))
     return {
         "total_trades": count,
         "total_pnl": total,
         "win_rate": winners / count if count else 0.0,
         "winners": winners,
-        "losers": int(np.count_nonzero(pnl < 0.0)),
+        "losers": int(np.count_nonzero(losing)),
         "gross_profit": won,
         "gross_loss": lost,
         "profit_factor": finite(won / lost) if lost > 0.0 else None,
@@ -211,11 +123,11 @@ def trade_figures(trades: Trades) -> dict[str, Any]:
 def cost_figures(trades: Trades, mean_equity: float) -> dict[str, Any]:
     """Fees, all costs, their share of the profit before costs, turnover, break-even cost."""
     ledger = ledger_of(trades)
-    cost = math.fsum(ledger.cost.tolist())
-    traded = math.fsum((ledger.volume * (ledger.entry_price + ledger.exit_price)).tolist())
-    before_costs = math.fsum(ledger.pnl.tolist()) + cost
+    cost = exact_sum(ledger.cost)
+    traded = exact_sum(ledger.volume * (ledger.entry_price + ledger.exit_price))
+    before_costs = exact_sum(ledger.pnl) + cost
     return {
-        "fees": math.fsum(ledger.fees.tolist()),
+        "fees": exact_sum(ledger.fees),
         "costs": cost,
         "cost_share": finite(cost / before_costs) if before_costs > 0.0 else None,
         "traded_value": traded,
@@ -241,8 +153,8 @@ def ambiguity_band(trades: Trades) -> dict[str, Any]:
     ledger = ledger_of(trades)
     return {
         "ambiguous_trades": int(np.count_nonzero(ledger.ambiguous)),
-        "worst_pnl": math.fsum(ledger.pnl.tolist()),
-        "best_pnl": math.fsum(ledger.best_pnl.tolist()),
+        "worst_pnl": exact_sum(ledger.pnl),
+        "best_pnl": exact_sum(ledger.best_pnl),
     }
 
 
@@ -251,33 +163,36 @@ def by_year(
     times: Times,
     equity: Rows,
     capital: float,
-    moved: NDArray[np.int64] | None = None,
+    years: Years | None = None,
+    falls: Sequence[float] | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Return, drawdown and trades (by the year of their exit) of every calendar year, UTC."""
+    """Return, drawdown and trades (by the year of their exit) of every calendar year, UTC.
+
+    `years` and `falls`, their drawdowns, are worked out if the caller does not have them.
+    """
     ledger = ledger_of(trades)
     ended = ledger.exit_time.astype("datetime64[ms]").astype("datetime64[Y]").astype(np.int64)
     table: dict[str, dict[str, Any]] = {}
     before = capital
     rows = np.asarray(equity, dtype=np.float64)
-    moved = moves_of(rows) if moved is None else moved
-    if len(rows):
-        moved = np.concatenate(([0], moved))
-    for year, first, last in _year_spans(times):
+    years = year_spans(times) if years is None else years
+    if falls is None:
+        falls = survey(rows, capital, [span for _, span in years])[1]
+    for (year, (_, last)), fall in zip(years, falls, strict=True):
         final = float(rows[last - 1])
-        bends = rows[moved[slice(*np.searchsorted(moved, (first, last)))]]
-        figures = trade_figures(ledger.where(ended == year))
+        pnl = ledger.pnl[ended == year]
         table[str(1970 + year)] = {
             "return": finite(final / before - 1.0) if before > 0.0 else None,
-            "max_drawdown": max_drawdown(bends, before),
-            "trades": figures["total_trades"],
-            "pnl": figures["total_pnl"],
-            "win_rate": figures["win_rate"],
+            "max_drawdown": fall,
+            "trades": len(pnl),
+            "pnl": exact_sum(pnl),
+            "win_rate": int(np.count_nonzero(pnl > 0.0)) / len(pnl) if len(pnl) else 0.0,
         }
         before = final
     return table
 
 
-def _year_spans(times: Times) -> list[tuple[int, int, int]]:
+def year_spans(times: Times) -> Years:
     """Every calendar year in the data since 1970, its first row and the row after its last."""
     if len(times) == 0:
         return []
@@ -287,4 +202,4 @@ def _year_spans(times: Times) -> list[tuple[int, int, int]]:
     opens = years.astype("datetime64[Y]").astype("datetime64[ms]").astype(np.int64)
     places = np.searchsorted(stamps, opens).tolist()
     spans = zip(years.tolist(), places[:-1], places[1:], strict=False)
-    return [(year, first, last) for year, first, last in spans if first < last]
+    return [(year, (first, last)) for year, first, last in spans if first < last]

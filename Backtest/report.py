@@ -1,16 +1,19 @@
 """Turns a run's trades and equity into the report: every figure, and the conventions behind it."""
 
-import math
-from collections.abc import Mapping
-from dataclasses import asdict
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from Backtest import metrics
 from Backtest.conventions import FILL_CONVENTIONS, METRIC_CONVENTIONS
+from Backtest.curves import Rows, survey
+from Backtest.exact_sums import exact_sum
 from Backtest.ledger import ledger_of
-from Backtest.settings import SimSettings
+from Backtest.settings import SETTING_NAMES, SimSettings
 from Backtest.times import iso, timeframe_ms
 
 
@@ -19,9 +22,10 @@ def make_report(
     settings: SimSettings,
     trades: metrics.Trades,
     times: metrics.Times,
-    equity: metrics.Rows,
+    equity: Rows,
     held: Mapping[str, tuple[float, float]],
     rejected: int,
+    calendar: Calendar | None = None,
 ) -> dict[str, Any]:
     """Compute the report; it is JSON as it stands, without NaN or infinities.
 
@@ -32,6 +36,7 @@ def make_report(
         equity: equity after each of them.
         held: first open and last close by symbol.
         rejected: how many orders were rejected.
+        calendar: of the times, worked out if it is not given.
     """
     ledger = ledger_of(trades)
     done = ledger.where(~ledger.forced)
@@ -39,9 +44,9 @@ def make_report(
     moments = np.asarray(times, dtype=np.int64)
     rows = np.asarray(equity, dtype=np.float64)
     final = float(rows[-1]) if len(rows) else capital
-    moved = metrics.moves_of(rows)
-    curve = metrics.curve_of(rows, capital, moved)
-    yearly = _periods(settings, moments, held)
+    known = calendar or calendar_of(settings, moments, tuple(held))
+    curve, falls = survey(rows, capital, [span for _, span in known.years])
+    yearly = known.periods_per_year
     mean_equity = curve.mean_equity if len(rows) else capital
     figures = {
         **metrics.trade_figures(done),
@@ -56,17 +61,17 @@ def make_report(
         "exposure": metrics.exposure(ledger, len(rows)),
         **metrics.cost_figures(done, mean_equity),
         "ambiguity_band": metrics.ambiguity_band(done),
-        "by_year": metrics.by_year(done, moments, rows, capital, moved),
+        "by_year": metrics.by_year(done, moments, rows, capital, known.years, falls),
         "buy_and_hold": _buy_and_hold(held),
         "forced_exits": len(ledger) - len(done),
-        "forced_pnl": math.fsum(ledger.pnl[ledger.forced].tolist()),
+        "forced_pnl": exact_sum(ledger.pnl[ledger.forced]),
         "orders_rejected": rejected,
         "bars": len(moments),
-        "start": iso(int(moments[0])) if len(moments) else None,
-        "end": iso(int(moments[-1])) if len(moments) else None,
+        "start": known.start,
+        "end": known.end,
         "periods_per_year": yearly,
     }
-    stated = {name: value for name, value in asdict(settings).items() if name != "compiled"}
+    stated = {name: getattr(settings, name) for name in SETTING_NAMES if name != "compiled"}
     return {
         **figures,
         "execution": settings.execution,
@@ -75,14 +80,27 @@ def make_report(
     }
 
 
-def _periods(
-    settings: SimSettings, times: metrics.Times, held: Mapping[str, tuple[float, float]]
-) -> float | None:
-    """Candles a year, by the timeframe and whether the symbols are pairs."""
-    symbols = [name for name in (settings.symbols or tuple(held)) if name]
+@dataclass(frozen=True)
+class Calendar:
+    """What a report says of its times alone; the same for every run on the same candles."""
+
+    years: metrics.Years
+    periods_per_year: float | None
+    start: str | None
+    end: str | None
+
+
+def calendar_of(settings: SimSettings, times: metrics.Times, held: Sequence[str]) -> Calendar:
+    """Work out years, ends, and candles a year by the timeframe and whether symbols are pairs."""
+    symbols = [name for name in (settings.symbols or held) if name]
     crypto = bool(symbols) and all("/" in name for name in symbols)
     step = None if settings.timeframe is None else timeframe_ms(settings.timeframe)
-    return metrics.periods_per_year(times, step, crypto)
+    return Calendar(
+        years=metrics.year_spans(times),
+        periods_per_year=metrics.periods_per_year(times, step, crypto),
+        start=iso(int(times[0])) if len(times) else None,
+        end=iso(int(times[-1])) if len(times) else None,
+    )
 
 
 def _buy_and_hold(held: Mapping[str, tuple[float, float]]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from Backtest.metrics import drawdowns
+from Backtest.curves import drawdowns
 from Backtest.positions import Trade
 from Backtest.times import iso
 

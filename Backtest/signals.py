@@ -97,7 +97,9 @@ def read_signals(offered: Mapping[str, Any], bars: int) -> Signals:
     wishes = {name: offered[name] for name in ("trail", "roi") if offered.get(name) is not None}
     protection = read_protection({**shown, **wishes})
     form, amount = _size(offered.get("size"))
-    enter = rules["enter_long"].astype(np.int8) - rules["enter_short"].astype(np.int8)
+    enter = rules["enter_long"].astype(np.int8)
+    if offered.get("enter_short") is not None:
+        enter -= rules["enter_short"].view(np.int8)
     for _, sizes in levels.values():
         if sizes.size > 1:
             enter[np.isnan(sizes)] = 0
@@ -137,7 +139,8 @@ def _level(value: Any, name: str, bars: int) -> tuple[Any, NDArray[np.float64]]:
         return None, nothing
     sizes = value.get("distance") if isinstance(value, Mapping) and len(value) == 1 else None
     if sizes is None or isinstance(sizes, (int, float)):
-        step = read_protection({name: value}).stop or read_protection({name: value}).target
+        protection = read_protection({name: value})
+        step = protection.stop or protection.target
         return value, nothing if step is None else np.array([step.size])
     found = np.ascontiguousarray(sizes, dtype=np.float64)
     if found.shape != (bars,):

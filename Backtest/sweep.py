@@ -1,7 +1,7 @@
 """Runs many parameter sets over the same candles: one report a set, memory that stays flat.
 
-A run's arrays are dropped before the next one starts. With several workers, each process holds the
-candles once and answers in the order of the sets.
+One run fills the arrays that the one before it filled. With several workers, each process holds
+the candles once and answers in the order of the sets.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from itertools import product
 from typing import Any
 
 from Backtest.candles import Candles
-from Backtest.compiled import LoopRules, can_compile, run_signals
+from Backtest.compiled import LoopRules, Room, can_compile, run_signals
 from Backtest.errors import BacktestError
-from Backtest.report import make_report
+from Backtest.report import calendar_of, make_report
 from Backtest.settings import SimSettings
 from Backtest.signals import read_signals
 
 Parameters = Mapping[str, Any]
 Offer = Callable[[Candles, Parameters], Mapping[str, Any]]
 
-_held: tuple[Candles, Offer, str, SimSettings, LoopRules] | None = None
+_held: _World | None = None
 
 
 def grid(**choices: Sequence[Any]) -> list[dict[str, Any]]:
@@ -44,7 +44,7 @@ def sweep(
     Args:
         candles: checked candles of one symbol.
         offer: what the strategy wants with a set of parameters, as `Backtest.signals` reads it.
-            With several workers it must be a function of a module.
+            With several workers it must be a function of a module, or an object of its class.
         sets: the parameter sets.
         symbol: whose candles they are.
         settings: of the broker.
@@ -54,16 +54,16 @@ def sweep(
     Raises:
         BacktestError: a set asks for something that the compiled path does not do.
     """
-    world = (candles, offer, symbol, settings or SimSettings(), rules or LoopRules())
+    world = _World(candles, offer, symbol, settings or SimSettings(), rules or LoopRules())
     if workers <= 1:
         for parameters in sets:
-            yield _report(world, parameters)
+            yield world.report(parameters)
         return
-    with ProcessPoolExecutor(workers, initializer=_hold, initargs=world) as pool:
+    with ProcessPoolExecutor(workers, initializer=_hold, initargs=(world,)) as pool:
         yield from pool.map(_report_held, sets, chunksize=max(1, len(sets) // (4 * workers)))
 
 
-def _hold(*world: Any) -> None:
+def _hold(world: _World) -> None:
     """Keep the candles in a worker."""
     global _held
     _held = world
@@ -72,28 +72,47 @@ def _hold(*world: Any) -> None:
 def _report_held(parameters: Parameters) -> dict[str, Any]:
     if _held is None:
         raise BacktestError("a worker of the sweep has no candles")
-    return _report(_held, parameters)
+    return _held.report(parameters)
 
 
-def _report(
-    world: tuple[Candles, Offer, str, SimSettings, LoopRules], parameters: Parameters
-) -> dict[str, Any]:
-    """Play one set."""
-    candles, offer, symbol, settings, rules = world
-    signals = read_signals(offer(candles, parameters), len(candles))
-    tape = None
-    if can_compile(symbol, signals, settings, rules):
-        tape = run_signals(symbol, candles, signals, settings, rules)
-    if tape is None:
-        raise BacktestError(
-            f"the set {dict(parameters)!r} asks for orders that a sweep does not play",
-            "Run it alone; the event path says what is wrong with them",
+class _World:
+    """What all sets share: candles, settings, and the arrays that each run fills anew."""
+
+    def __init__(
+        self,
+        candles: Candles,
+        offer: Offer,
+        symbol: str,
+        settings: SimSettings,
+        rules: LoopRules,
+    ) -> None:
+        self._candles = candles
+        self._offer = offer
+        self._symbol = symbol
+        self._settings = settings
+        self._rules = rules
+        self._held = {symbol: (float(candles.open[0]), float(candles.close[-1]))}
+        self._calendar = calendar_of(settings, candles.times, (symbol,))
+        self._room = Room()
+
+    def report(self, parameters: Parameters) -> dict[str, Any]:
+        """Play one set."""
+        candles, settings, rules = self._candles, self._settings, self._rules
+        signals = read_signals(self._offer(candles, parameters), len(candles))
+        tape = None
+        if can_compile(self._symbol, signals, settings, rules):
+            tape = run_signals(self._symbol, candles, signals, settings, rules, self._room)
+        if tape is None:
+            raise BacktestError(
+                f"the set {dict(parameters)!r} asks for orders that a sweep does not play",
+                "Run it alone; the event path says what is wrong with them",
+            )
+        return make_report(
+            settings=settings,
+            trades=tape.ledger(),
+            times=candles.times,
+            equity=tape.equity,
+            held=self._held,
+            rejected=tape.rejected,
+            calendar=self._calendar,
         )
-    return make_report(
-        settings=settings,
-        trades=tape.ledger(),
-        times=candles.times,
-        equity=tape.equity,
-        held={symbol: (float(candles.open[0]), float(candles.close[-1]))},
-        rejected=tape.rejected,
-    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from Backtest import kernel
+from Backtest import kernel_forms as forms
 from Backtest.fills import fill_price
 from Backtest.ledger import Ledger
 from Backtest.orders import Order, Protection
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 SIDES = {1: "long", -1: "short"}
 LEAVING_RULES = {
-    kernel.STOP: "stop",
-    kernel.STOP_GAP: "stop_gap",
-    kernel.TRAILING: "trailing_stop",
-    kernel.TRAILING_GAP: "trailing_gap",
-    kernel.TARGET: "target",
-    kernel.TARGET_GAP: "target_gap",
-    kernel.ROI: "roi",
-    kernel.ROI_GAP: "roi_gap",
+    forms.STOP: "stop",
+    forms.STOP_GAP: "stop_gap",
+    forms.TRAILING: "trailing_stop",
+    forms.TRAILING_GAP: "trailing_gap",
+    forms.TARGET: "target",
+    forms.TARGET_GAP: "target_gap",
+    forms.ROI: "roi",
+    forms.ROI_GAP: "roi_gap",
 }
 
 
 @dataclass(frozen=True)
 class Tape:
-    """Rows of what happened, as `Backtest.kernel` numbers them; the equity after each bar."""
+    """Rows of what happened, as `Backtest.kernel_forms` numbers them; the equity after each bar."""
 
     symbol: str
     candles: Candles
@@ -44,7 +44,7 @@ class Tape:
     whole: NDArray[np.int64]
     exact: NDArray[np.float64]
     equity: NDArray[np.float64]
-    end: kernel.End
+    end: forms.End
 
     @property
     def rule_in(self) -> str:
@@ -54,23 +54,23 @@ class Tape:
     @property
     def cash(self) -> NDArray[np.float64]:
         """The cash after each bar."""
-        changes = np.concatenate(([self.settings.capital], self.exact[:, kernel.CASH]))
-        marks = np.concatenate(([0], self.whole[:, kernel.BAR], [len(self.candles)]))
+        changes = np.concatenate(([self.settings.capital], self.exact[:, forms.CASH]))
+        marks = np.concatenate(([0], self.whole[:, forms.BAR], [len(self.candles)]))
         return np.repeat(changes, np.diff(marks))
 
     @property
     def rejected(self) -> int:
         """How many orders were rejected."""
-        return int(np.count_nonzero(self.whole[:, kernel.KIND] >= kernel.REFUSED))
+        return int(np.count_nonzero(self.whole[:, forms.KIND] >= forms.REFUSED))
 
     def ledger(self) -> Ledger:
         """The trades as columns, the forced exit of what is still open at the end."""
-        kinds = self.whole[:, kernel.KIND]
-        opened, left = (np.flatnonzero(kinds == kind) for kind in (kernel.OPENED, kernel.LEFT))
-        sign = self.whole[opened, kernel.SIGN]
+        kinds = self.whole[:, forms.KIND]
+        opened, left = (np.flatnonzero(kinds == kind) for kind in (forms.OPENED, forms.LEFT))
+        sign = self.whole[opened, forms.SIGN]
         volume, raw_in, price_in, _, _ = self.exact[opened].T
         _, raw_out, price_out, best, _ = self.exact[left].T
-        exit_row = self.whole[left, kernel.BAR]
+        exit_row = self.whole[left, forms.BAR]
         forced = np.zeros(len(opened), dtype=np.bool_)
         if self.end.held:
             last = float(self.candles.close[-1])
@@ -93,7 +93,7 @@ class Tape:
             fees=fees,
             cost=fees + lost * volume,
             best_pnl=np.fmax(pnl, best_pnl),  # a missing best reading is the profit itself
-            entry_row=self.whole[opened, kernel.BAR],
+            entry_row=self.whole[opened, forms.BAR],
             exit_row=exit_row,
             exit_time=self.candles.times[exit_row],
             ambiguous=~np.isnan(best),
@@ -115,15 +115,15 @@ class Tape:
         """The finished trades in closing order, without the forced exit."""
         ledger = self.ledger()
         columns = {name: getattr(ledger, name).tolist() for name in ledger.__dataclass_fields__}
-        kinds = self.whole[:, kernel.KIND]
-        opened = self.whole[kinds == kernel.OPENED].tolist()
-        left = self.whole[kinds == kernel.LEFT].tolist()
+        kinds = self.whole[:, forms.KIND]
+        opened = self.whole[kinds == forms.OPENED].tolist()
+        left = self.whole[kinds == forms.LEFT].tolist()
         times = self.candles.times
         return [
             Trade(
-                position_id=f"pos_{opened[place][kernel.NUMBER]}",
+                position_id=f"pos_{opened[place][forms.NUMBER]}",
                 symbol=self.symbol,
-                side=SIDES[row[kernel.SIGN]],
+                side=SIDES[row[forms.SIGN]],
                 entry_time=int(times[columns["entry_row"][place]]),
                 rule_in=self.rule_in,
                 rule_out=_rule_out(row),
@@ -136,7 +136,7 @@ class Tape:
         """What is held after the last bar, its levels where the run left them."""
         if not self.end.held:
             return []
-        entry = int(np.flatnonzero(self.whole[:, kernel.KIND] == kernel.OPENED)[-1])
+        entry = int(np.flatnonzero(self.whole[:, forms.KIND] == forms.OPENED)[-1])
         _, bar, number, sign, _ = self.whole[entry].tolist()
         volume, raw, price, _, _ = self.exact[entry].tolist()
         order = self._order(number, sign, volume, self._decided(bar))
@@ -193,51 +193,51 @@ class Tape:
         told = []
         entered: list[int] = []
         for row, exact in zip(self.whole.tolist(), self.exact.tolist(), strict=True):
-            kind = row[kernel.KIND]
-            if kind == kernel.OPENED:
+            kind = row[forms.KIND]
+            if kind == forms.OPENED:
                 entered = [*row, *exact]
                 told.append(("position_opened", self._entry_event(row, exact)))
-            elif kind == kernel.LEFT:
+            elif kind == forms.LEFT:
                 told.append(self._leaving_event(row, exact, entered))
-            elif kind == kernel.REFUSED:
+            elif kind == forms.REFUSED:
                 told.append(("order_rejected", self._refusal(row)))
             else:
                 told.append(("order_rejected", self._rejection(row, exact)))
         return told
 
     def _entry_event(self, row: list[int], exact: list[float]) -> dict[str, Any]:
-        volume, price = exact[kernel.VOLUME], exact[kernel.PRICE]
+        volume, price = exact[forms.VOLUME], exact[forms.PRICE]
         return self._wanted(row, exact) | {"fee": volume * price * self.settings.commission}
 
     def _wanted(self, row: list[int], exact: list[float]) -> dict[str, Any]:
-        sign = row[kernel.SIGN]
+        sign = row[forms.SIGN]
         action, comment = ACTION_RULES[sign]
         return {
-            "position_id": f"pos_{row[kernel.NUMBER]}",
-            "order_id": f"ord_{row[kernel.NUMBER]}",
+            "position_id": f"pos_{row[forms.NUMBER]}",
+            "order_id": f"ord_{row[forms.NUMBER]}",
             "symbol": self.symbol,
             "action": action,
             "side": SIDES[sign],
-            "volume": exact[kernel.VOLUME],
-            "price": exact[kernel.PRICE],
+            "volume": exact[forms.VOLUME],
+            "price": exact[forms.PRICE],
             "rule": self.rule_in,
             "comment": comment,
-            "timestamp": int(self.candles.times[row[kernel.BAR]]),
+            "timestamp": int(self.candles.times[row[forms.BAR]]),
         }
 
     def _rejection(self, row: list[int], exact: list[float]) -> dict[str, Any]:
-        notional = exact[kernel.VOLUME] * exact[kernel.PRICE]
-        if row[kernel.KIND] == kernel.TOO_SMALL:
+        notional = exact[forms.VOLUME] * exact[forms.PRICE]
+        if row[forms.KIND] == forms.TOO_SMALL:
             least = self.settings.min_notional or 0.0
             reason = f"the entry is worth {notional:.8g}, below the minimum of {least:.8g}"
         else:
             needed = notional + notional * self.settings.commission
-            reason = f"it needs {needed:.8g} in cash, there is {exact[kernel.CASH]:.8g}"
+            reason = f"it needs {needed:.8g} in cash, there is {exact[forms.CASH]:.8g}"
         return self._wanted(row, exact) | {"reason": reason}
 
     def _refusal(self, row: list[int]) -> dict[str, Any]:
-        bar = row[kernel.BAR]
-        action, comment = ACTION_RULES[row[kernel.SIGN]]
+        bar = row[forms.BAR]
+        action, comment = ACTION_RULES[row[forms.SIGN]]
         return {
             "timestamp": int(self.candles.times[bar - 1]) if bar else None,
             "position_id": None,
@@ -254,18 +254,18 @@ class Tape:
     def _leaving_event(
         self, row: list[int], exact: list[float], entered: list[Any]
     ) -> tuple[str, dict[str, Any]]:
-        rule, sign = row[kernel.RULE], row[kernel.SIGN]
+        rule, sign = row[forms.RULE], row[forms.SIGN]
         volume, _, price, best, _ = exact
-        entry = entered[5 + kernel.PRICE]
+        entry = entered[5 + forms.PRICE]
         commission = self.settings.commission
         fees = volume * entry * commission + volume * price * commission
-        if rule == kernel.EXIT_RULE:
+        if rule == forms.EXIT_RULE:
             event = "position_closed"
         else:
-            event = "sl_hit" if rule <= kernel.TRAILING_GAP else "tp_hit"
+            event = "sl_hit" if rule <= forms.TRAILING_GAP else "tp_hit"
         return event, {
-            "position_id": f"pos_{row[kernel.NUMBER]}",
-            "order_id": f"ord_{row[kernel.NUMBER]}",
+            "position_id": f"pos_{row[forms.NUMBER]}",
+            "order_id": f"ord_{row[forms.NUMBER]}",
             "symbol": self.symbol,
             "action": ACTION_RULES[sign][0],
             "side": SIDES[sign],
@@ -276,11 +276,11 @@ class Tape:
             "pnl": sign * volume * (price - entry) - fees,
             "fee": volume * price * commission,
             "ambiguous": best == best,
-            "timestamp": int(self.candles.times[row[kernel.BAR]]),
+            "timestamp": int(self.candles.times[row[forms.BAR]]),
         }
 
 
 def _rule_out(row: list[int]) -> str:
     """The rule that ended a trade."""
-    rule = row[kernel.RULE]
-    return f"exit_{SIDES[row[kernel.SIGN]]}" if rule == kernel.EXIT_RULE else LEAVING_RULES[rule]
+    rule = row[forms.RULE]
+    return f"exit_{SIDES[row[forms.SIGN]]}" if rule == forms.EXIT_RULE else LEAVING_RULES[rule]

@@ -120,8 +120,10 @@ def _sample(signals: Signals) -> list[int]:
     """Bars to compare at: entries and exits from all over the run, and the bars after them."""
     bars = len(signals.enter)
     chosen = {0, bars - 1} if bars else set()
-    for rule in (signals.enter > 0, signals.enter < 0, signals.exit_long, signals.exit_short):
-        found = np.flatnonzero(rule)
+    wanted = np.flatnonzero(signals.enter != 0)
+    longs, shorts = wanted[signals.enter[wanted] > 0], wanted[signals.enter[wanted] < 0]
+    exits = (np.flatnonzero(rule) for rule in (signals.exit_long, signals.exit_short))
+    for found in (longs, shorts, *exits):
         spread = found[:: max(1, len(found) // SAMPLE_BARS)]
         chosen.update(spread.tolist(), (spread[spread + 1 < bars] + 1).tolist())
     return sorted(chosen)

@@ -23,6 +23,7 @@ COMMANDS = (
     "check",
     "gate",
     "backtest",
+    "sweep",
     "report",
     "verify",
     "pr",

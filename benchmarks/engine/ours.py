@@ -12,7 +12,8 @@ import talib
 
 from adapters.simbroker_adapter import SimBrokerAdapter
 from adapters.strategy_cli import broker_settings
-from Backtest.candles import COLUMNS, Candles
+from adapters.views import CandleView
+from Backtest.candles import COLUMNS, Candles, check_columns
 from Backtest.compiled import LoopRules
 from Backtest.settings import SimSettings
 from Backtest.simbroker import SimBroker
@@ -21,6 +22,10 @@ from Backtest.sweep import sweep as sweep_sets
 from benchmarks.engine.worker import CAPITAL, FEE, OVERBOUGHT, OVERSOLD, STOP, TARGET, serve
 from bot.coder.template import TemplateCoder
 from bot.contract.load import parse_contract
+from bot.contract.model import Contract
+from bot.contract.program import compile_contract
+from bot.judge import judge_rules
+from bot.market_data import MarketData
 
 COMMON: dict[str, Any] = {
     "version": "1.0",
@@ -81,11 +86,15 @@ def run_naive(adapter, df, cfg):
 '''
 
 
+def contract_of(work: str) -> Contract:
+    """The contract of a work."""
+    text = json.dumps({**COMMON, **CONTRACTS[work]}).encode()
+    return parse_contract(text, "json", Path("bench.json")).contract
+
+
 def generated(work: str) -> dict[str, Any]:
     """The module of the strategy that our own template writes for a work."""
-    text = json.dumps({**COMMON, **CONTRACTS[work]}).encode()
-    contract = parse_contract(text, "json", Path("bench.json")).contract
-    files = TemplateCoder().write(contract, "bench.json").files
+    files = TemplateCoder().write(contract_of(work), "bench.json").files
     (code,) = [text for path, text in files.items() if path.startswith("Backtest/codes/")]
     namespace: dict[str, Any] = {"__name__": "generated"}
     exec(compile(code + NAIVE, "generated.py", "exec"), namespace)  # noqa: S102
@@ -93,9 +102,8 @@ def generated(work: str) -> dict[str, Any]:
 
 
 def frame_of(c: Mapping[str, Any]) -> pd.DataFrame:
-    """The columns as the frame that a strategy is given."""
-    moments = pd.DatetimeIndex(c["time"]).tz_localize("UTC")
-    return pd.DataFrame({"timestamp": moments, **{name: c[name] for name in COLUMNS}})
+    """The columns as the frame that our own reader gives a strategy."""
+    return CandleView(candles_of(c)).to_pandas()
 
 
 def maker(work: str, function: str = "run_backtest", *, compiled: bool) -> Any:
@@ -122,6 +130,28 @@ def maker(work: str, function: str = "run_backtest", *, compiled: bool) -> Any:
 def candles_of(c: Any) -> Candles:
     """The columns as candles."""
     return Candles(c["time"] // 1_000_000, *(c[name] for name in COLUMNS))
+
+
+def of_contract(work: str) -> Any:
+    """A contract's rules as `stratwright backtest CONTRACT` plays them, the check included."""
+
+    def make(c: Any) -> Any:
+        import Backtest.kernel  # noqa: F401 - loading is the cold start's affair
+
+        contract = contract_of(work)
+        program, candles = compile_contract(contract), candles_of(c)
+        data = MarketData({"X/Y": candles}, "", {})
+
+        def run() -> Any:
+            check_columns(candles)
+            broker = judge_rules(contract, program, data).broker
+            return lambda: [
+                (t.entry_row, t.exit_row, t.entry_price, t.exit_price) for t in broker.get_trades()
+            ]
+
+        return run
+
+    return make
 
 
 def sweep(c: Any) -> Any:
@@ -156,6 +186,8 @@ WORKS = {
     "dip-event": maker("dip", compiled=False),
     "cross-event": maker("cross", compiled=False),
     "dip-naive": maker("dip", "run_naive", compiled=False),
+    "dip-contract": of_contract("dip"),
+    "cross-contract": of_contract("cross"),
     "sweep": sweep,
 }
 

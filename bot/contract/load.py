@@ -73,6 +73,11 @@ def parse_contract(data: bytes, form: Form, path: Path) -> LoadedContract:
     return LoadedContract(contract, path, data, source)
 
 
+def check_document(root: dict[str | int, object]) -> list[Finding]:
+    """Every mistake in a contract that is at hand as data."""
+    return _check(root)[1]
+
+
 def read_file(path: Path) -> bytes:
     """Read a regular file up to the size limit, and never wait for a pipe or a device."""
     name = printable(str(path))

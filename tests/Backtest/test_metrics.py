@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from Backtest import metrics
+from Backtest import curves, metrics
 from Backtest.positions import Trade
 from Backtest.times import DAY_MS, MINUTE_MS
 
@@ -59,26 +59,26 @@ def test_a_profit_factor_without_losses_is_none_not_infinite() -> None:
 
 
 def test_drawdown_by_hand() -> None:
-    assert metrics.max_drawdown([100, 120, 90, 130, 117]) == pytest.approx(0.25)
-    assert metrics.drawdowns([90, 80], start=100).tolist() == pytest.approx([0.1, 0.2])
-    assert metrics.max_drawdown([]) == 0.0
+    assert curves.max_drawdown([100, 120, 90, 130, 117]) == pytest.approx(0.25)
+    assert curves.drawdowns([90, 80], start=100).tolist() == pytest.approx([0.1, 0.2])
+    assert curves.max_drawdown([]) == 0.0
 
 
 def test_a_long_curve_is_measured_as_if_it_were_one_block() -> None:
     chance = np.random.default_rng(5)
-    rows = 1e4 * np.exp(np.cumsum(chance.normal(1e-5, 1e-3, 3 * metrics.BLOCK_ROWS + 17)))
+    rows = 1e4 * np.exp(np.cumsum(chance.normal(1e-5, 1e-3, 3 * curves.BLOCK_ROWS + 17)))
     returns = rows[1:] / rows[:-1] - 1.0
-    curve = metrics.curve_of(rows, 2e4)
+    curve = curves.curve_of(rows, 2e4)
     assert curve.returns == len(returns)
     assert curve.mean == pytest.approx(returns.mean(), rel=1e-9)
     assert curve.deviation == pytest.approx(returns.std(ddof=1), rel=1e-9)
     assert curve.downside == pytest.approx(math.sqrt((np.minimum(returns, 0) ** 2).mean()))
-    assert curve.deepest == metrics.drawdowns(rows, 2e4).max()
-    assert metrics.max_drawdown(rows) == metrics.drawdowns(rows).max()
+    assert curve.deepest == curves.drawdowns(rows, 2e4).max()
+    assert curves.max_drawdown(rows) == curves.drawdowns(rows).max()
 
 
 def test_sharpe_and_sortino_by_hand() -> None:
-    curve = metrics.curve_of([100, 110, 99, 108.9])
+    curve = curves.curve_of([100, 110, 99, 108.9])
     assert (curve.returns, curve.mean) == (3, pytest.approx(0.1 / 3))
     mean, deviation = 0.1 / 3, math.sqrt(((0.2 / 3) ** 2 * 2 + (0.4 / 3) ** 2) / 2)
     assert metrics.sharpe(curve, 252) == pytest.approx(mean / deviation * math.sqrt(252))
@@ -87,16 +87,16 @@ def test_sharpe_and_sortino_by_hand() -> None:
 
 
 def test_ratios_without_meaning_are_none() -> None:
-    flat = metrics.curve_of([100.0] * 5)
+    flat = curves.curve_of([100.0] * 5)
     assert metrics.sharpe(flat, 252) is None
     assert metrics.sortino(flat, 252) is None
     assert metrics.calmar(flat, 252) is None
-    assert metrics.sharpe(metrics.curve_of([1.0, 2.0, 1.0]), None) is None
-    assert metrics.curve_of([100.0, -5.0, 10.0]).returns == 0
+    assert metrics.sharpe(curves.curve_of([1.0, 2.0, 1.0]), None) is None
+    assert curves.curve_of([100.0, -5.0, 10.0]).returns == 0
 
 
 def test_an_annual_return_too_large_to_write_is_none() -> None:
-    assert metrics.annual_return(metrics.curve_of([1.0, 10.0, 100.0]), 525_600) is None
+    assert metrics.annual_return(curves.curve_of([1.0, 10.0, 100.0]), 525_600) is None
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -107,7 +107,7 @@ def test_ratios_agree_with_empyrical(seed: int) -> None:
         equity = random_equity(seed)
         rows = np.asarray(equity)
         returns = rows[1:] / rows[:-1] - 1.0
-        curve = metrics.curve_of(equity)
+        curve = curves.curve_of(equity)
         yearly = 365.0
         assert metrics.sharpe(curve, yearly) == pytest.approx(
             empyrical.sharpe_ratio(returns, annualization=365)

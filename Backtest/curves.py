@@ -1,0 +1,145 @@
+"""What the ratios need to know of an equity curve, and how deep it fell, as a whole and by year."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from Backtest.compiled import is_loaded
+
+Floats = NDArray[np.float64]
+Rows = Sequence[float] | Floats
+Spans = Sequence[tuple[int, int]]
+
+BLOCK_ROWS = 8192  # a block of rows and what is made of it stays in the processor's cache
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What the ratios need to know of an equity curve; no returns once equity is not positive.
+
+    Attributes:
+        returns: how many returns between consecutive rows there are.
+        mean: of the returns.
+        deviation: of the returns, that of a sample.
+        downside: root mean square of the losses, all returns counted.
+        growth: logarithm of the last row over the first.
+        mean_equity: of the rows.
+        deepest: the deepest fall from a peak, a positive fraction.
+    """
+
+    returns: int
+    mean: float
+    deviation: float
+    downside: float
+    growth: float
+    mean_equity: float
+    deepest: float
+
+
+def curve_of(equity: Rows, start: float | None = None) -> Curve:
+    """Measure an equity curve; `start` counts as a peak.
+
+    Only the rows at which equity moves are looked at: while nothing is held, the return is 0.
+    """
+    rows = np.asarray(equity, dtype=np.float64)
+    return _curve_of(rows, start, moves_of(rows))
+
+
+def survey(rows: Floats, start: float, spans: Spans) -> tuple[Curve, list[float]]:
+    """Measure an equity curve, and its deepest fall within each span of rows.
+
+    Args:
+        rows: the equity after each bar.
+        start: the equity before the first.
+        spans: first row and row after the last of each span; together they are all rows.
+    """
+    if is_loaded(len(rows)):
+        from Backtest.measures import survey as compiled_survey
+
+        found = compiled_survey(rows, start, spans)
+        if found is not None:
+            return found
+    moved = moves_of(rows)
+    bends = np.concatenate(([0], moved)) if len(rows) else moved
+    falls = []
+    for first, last in spans:
+        inside = rows[bends[slice(*np.searchsorted(bends, (first, last)))]]
+        falls.append(max_drawdown(inside, float(rows[first - 1]) if first else start))
+    return _curve_of(rows, start, moved), falls
+
+
+def _curve_of(rows: Floats, start: float | None, moved: NDArray[np.int64]) -> Curve:
+    """Measure a curve whose moves are known."""
+    deepest = max_drawdown(np.concatenate((rows[:1], rows[moved])), start)
+    if len(rows) < 2 or not float(rows.min()) > 0.0:
+        return finished(rows, None, 0.0, 0.0, deepest)
+    returns = rows[moved] / rows[moved - 1]
+    returns -= 1.0
+    mean = float(returns.sum()) / (len(rows) - 1)
+    apart = returns - mean
+    apart *= apart
+    losses = np.minimum(returns, 0.0)
+    losses *= losses
+    return finished(rows, returns, float(apart.sum()), float(losses.sum()), deepest)
+
+
+def finished(
+    rows: Floats, returns: Floats | None, apart: float, losses: float, deepest: float
+) -> Curve:
+    """Put the figures together.
+
+    Args:
+        rows: the curve.
+        returns: at the rows that moved; None if equity was not positive throughout.
+        apart: sum of their squared distances from the mean.
+        losses: sum of the squares of those below 0.
+        deepest: the deepest fall.
+    """
+    count = 0 if returns is None else len(rows) - 1
+    mean, squares = 0.0, 0.0
+    if returns is not None:
+        mean = float(returns.sum()) / count
+        squares = apart + mean * mean * (count - len(returns))
+    return Curve(
+        returns=count,
+        mean=mean,
+        deviation=math.sqrt(squares / (count - 1)) if count > 1 else 0.0,
+        downside=math.sqrt(losses / count) if count else 0.0,
+        growth=math.log(float(rows[-1]) / float(rows[0])) if count else 0.0,
+        mean_equity=float(rows.mean()) if len(rows) else 0.0,
+        deepest=deepest,
+    )
+
+
+def moves_of(rows: Floats) -> NDArray[np.int64]:
+    """The rows that differ from the row before them."""
+    return np.flatnonzero(rows[1:] != rows[:-1]) + 1
+
+
+def drawdowns(equity: Rows, start: float | None = None) -> Floats:
+    """Fall from the highest equity so far, as positive fractions; `start` counts as a peak."""
+    rows = np.asarray(equity, dtype=np.float64)
+    if len(rows) == 0:
+        return np.empty(0)
+    peaks = np.maximum.accumulate(rows)
+    if start is not None:
+        peaks = np.maximum(peaks, start)
+    return 1.0 - rows / peaks
+
+
+def max_drawdown(equity: Rows, start: float | None = None) -> float:
+    """The deepest fall from a peak, a positive fraction."""
+    rows = np.asarray(equity, dtype=np.float64)
+    peak = -math.inf if start is None else start
+    deepest = 0.0
+    for first in range(0, len(rows), BLOCK_ROWS):
+        block = rows[first : first + BLOCK_ROWS]
+        top = max(peak, float(block.max()))
+        # No fall inside the block is deeper than from its top to its bottom.
+        if top <= 0.0 or 1.0 - float(block.min()) / top > deepest:
+            deepest = max(deepest, float(drawdowns(block, peak).max()))
+        peak = top
+    return deepest

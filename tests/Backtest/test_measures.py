@@ -1,0 +1,128 @@
+"""Machine code measures a curve, adds up and checks candles as plain Python does, to the bit."""
+
+import dataclasses
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from Backtest import candles, curves, metrics
+from Backtest.candle_pass import are_sound
+from Backtest.candles import COLUMNS, Candles
+from Backtest.measures import exact_total
+from Backtest.measures import survey as compiled_survey
+
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def some_equity(seed: int, bars: int, held: float) -> Any:
+    """A curve that moves now and then."""
+    chance = np.random.default_rng(seed)
+    steps = np.where(chance.random(bars) < held, chance.normal(0.0, 0.02, bars), 0.0)
+    return 1e4 * np.exp(np.cumsum(steps))
+
+
+def plain_survey(rows: Any, start: float, spans: curves.Spans) -> Any:
+    """The survey without machine code: few rows never take it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(curves, "is_loaded", lambda rows: False)
+        return curves.survey(rows, start, spans)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.integers(2, 3000),
+    st.sampled_from([0.0, 0.01, 0.3, 1.0]),
+    st.lists(st.floats(0.0, 1.0), max_size=4),
+    st.sampled_from([5e3, 1e4, 3e4]),
+)
+def test_a_curve_is_measured_to_the_last_bit(
+    seed: int, bars: int, held: float, cuts: list[float], start: float
+) -> None:
+    rows = some_equity(seed, bars, held)
+    places = sorted({0, bars, *(int(cut * bars) for cut in cuts)})
+    spans = list(itertools.pairwise(places))
+    found, expected = compiled_survey(rows, start, spans), plain_survey(rows, start, spans)
+    assert found is not None
+    assert dataclasses.asdict(found[0]) == dataclasses.asdict(expected[0])
+    assert found[1] == expected[1]
+    assert found[1] == [
+        curves.drawdowns(rows[first:last], rows[first - 1] if first else start).max()
+        for first, last in spans
+    ]
+
+
+@pytest.mark.parametrize("bad", [0.0, -5.0, math.inf, math.nan])
+def test_a_curve_that_is_not_positive_is_left_to_the_plain_way(bad: float) -> None:
+    rows = np.array([100.0, 90.0, bad, 95.0])
+    assert compiled_survey(rows, 100.0, [(0, 4)]) is None
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(numbers, max_size=60))
+def test_sums_are_rounded_once(values: list[float]) -> None:
+    found = exact_total(np.array(values, dtype=np.float64))
+    try:
+        expected = math.fsum(values)
+    except OverflowError:
+        assert not math.isfinite(found)
+        return
+    assert found == expected or not math.isfinite(found)
+
+
+def test_a_tie_goes_where_the_rest_pulls_it() -> None:
+    for values in ([1e16, 1.0, 1e-16], [1e16, 1.0, -1e-16], [1e16, 1.0, 1e-320], [0.1] * 10, []):
+        assert exact_total(np.array(values)) == math.fsum(values)
+
+
+def some_candles(bars: int) -> Candles:
+    chance = np.random.default_rng(bars)
+    close, opened = 100 + chance.random(bars), 100 + chance.random(bars)
+    high, low = np.maximum(opened, close) + 0.5, np.minimum(opened, close) - 0.5
+    times = np.arange(bars, dtype=np.int64) * 60_000
+    return Candles(times, opened, high, low, close, chance.random(bars))
+
+
+def passes(columns: Candles) -> bool:
+    return bool(are_sound(columns.times, *(getattr(columns, name) for name in COLUMNS)))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.integers(1, 40),
+    st.sampled_from(["times", *COLUMNS]),
+    st.integers(0, 39),
+    st.sampled_from([0.0, -1.0, 99.0, 100.5, 102.5, math.nan, math.inf, -math.inf]),
+)
+def test_the_pass_over_candles_refuses_what_the_check_refuses(
+    bars: int, column: str, row: int, value: float
+) -> None:
+    columns = some_candles(bars)
+    assert passes(columns)
+    if column == "times" and not math.isfinite(value):
+        return
+    getattr(columns, column)[row % bars] = value
+    try:
+        candles.check_columns(columns)
+        is_sound = True
+    except candles.CandleError:
+        is_sound = False
+    assert passes(columns) == is_sound
+
+
+def test_long_candles_are_refused_with_their_row_whoever_looks() -> None:
+    columns = some_candles(5_000)
+    candles.check_columns(columns)
+    columns.high[4_321] = 1.0
+    with pytest.raises(candles.CandleError, match="row 4321"):
+        candles.check_columns(columns)
+
+
+def test_the_figures_of_many_trades_are_those_of_exact_sums() -> None:
+    values = np.random.default_rng(3).normal(0.0, 100.0, 5_000)
+    assert metrics.exact_sum(values) == math.fsum(values.tolist())
