@@ -230,7 +230,7 @@ def find_earlier(work: Commission, shop: Workshop) -> tuple[Result | None, str]:
         return None, repository.next_tag(work.task, name)
     told = pull is not None and pull.draft.tag == done.tag
     if told or done.state is State.MERGED:
-        verdicts = sealed_verdicts(repository, done)
+        verdicts = sealed_verdicts(repository, done, work.delivery.notes)
         return finished(work, done, pull, "unchanged", verdicts), done.tag
     return None, done.tag
 
@@ -360,13 +360,15 @@ def finished(
     )
 
 
-def sealed_verdicts(repository: Repository, done: Proposed) -> tuple[Verdict, ...]:
+def sealed_verdicts(
+    repository: Repository, done: Proposed, notes: tuple[str, ...]
+) -> tuple[Verdict, ...]:
     """What the gates said of a delivered candidate, as its commit has it; empty if unreadable."""
     if not repository.commit_of(done.commit):
         return ()
     content = repository.read(done.commit, f"artifacts/{done.task}/gates.json")
     try:
-        return () if content is None else read_gates(content, work.delivery.notes)
+        return () if content is None else read_gates(content, notes)
     except ValueError:
         return ()
 
