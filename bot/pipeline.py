@@ -223,7 +223,7 @@ def find_earlier(work: Commission, shop: Workshop) -> tuple[Result | None, str]:
         return None, another_tag(work, pull, repository)
     if pull is not None and pull.state is PullState.CLOSED:
         closed = Proposed(State.UNCHANGED, work.task, pull.draft.tag, pull.draft.head, "")
-        verdicts = sealed_verdicts(repository, closed)
+        verdicts = sealed_verdicts(repository, closed, work.delivery.notes)
         return finished(work, closed, pull, "unchanged", verdicts), closed.tag
     done = repository.resume(work.task, name, repository.base())
     if done is None:
