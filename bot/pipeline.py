@@ -23,7 +23,7 @@ from bot.evidence import Evidence, Origin, read_gates
 from bot.forge.port import Draft, Forge, PullRequest, PullState
 from bot.gates.examination import Examination, examine
 from bot.gates.port import Case, Verdict
-from bot.git.proposal import Proposal, Proposed, State
+from bot.git.proposal import Proposal, Proposed, State, TagTaken
 from bot.identity import TaskName, correlation_id
 from bot.logs import correlated
 from bot.market_data import MarketData, read_market_data
@@ -34,6 +34,7 @@ from bot.repository import Repository
 from bot.sealing import Sealed, commit_message, seal
 from bot.targets import Delivery, decide_delivery
 from bot.trial import USUAL_LIMITS, Limits
+from bot.verification import verify
 from bot.written import write_files
 from sandbox_runner.port import Sandbox
 
@@ -211,8 +212,8 @@ def find_earlier(work: Commission, shop: Workshop) -> tuple[Result | None, str]:
     the same name. Only what a pull request was opened for is done.
     """
     name, repository = work.origin.correlation_id, shop.repository
-    pull = shop.forge.find(work.task.branch)
-    if pull is not None and work.fuller_id == pull.draft.correlation_id:
+    pull = last = shop.forge.find(work.task.branch)
+    if pull is not None and work.fuller_id and work.fuller_id == pull.draft.correlation_id:
         # A machine that can prove less does not take back what one that can prove more proposed.
         found = find_earlier(fuller(work), shop)
         if found[0] is not None:
@@ -221,11 +222,13 @@ def find_earlier(work: Commission, shop: Workshop) -> tuple[Result | None, str]:
         pull = None
     if shop.regenerate:
         return None, another_tag(work, pull, repository)
-    if pull is not None and pull.state is PullState.CLOSED:
-        closed = Proposed(State.UNCHANGED, work.task, pull.draft.tag, pull.draft.head, "")
+    tag = repository.delivered(work.task, name)
+    commit = believe(tag, repository) if tag else ""
+    if last is not None and last.state is PullState.CLOSED and (pull or last.draft.head == commit):
+        closed = Proposed(State.UNCHANGED, work.task, tag, commit, "")
         verdicts = sealed_verdicts(repository, closed, work.delivery.notes)
-        return finished(work, closed, pull, "unchanged", verdicts), closed.tag
-    done = repository.resume(work.task, name, repository.base())
+        return finished(work, closed, last, "unchanged", verdicts), tag
+    done = repository.resume(work.task, name, repository.base()) if tag else None
     if done is None:
         return None, repository.next_tag(work.task, name)
     told = pull is not None and pull.draft.tag == done.tag
@@ -233,6 +236,19 @@ def find_earlier(work: Commission, shop: Workshop) -> tuple[Result | None, str]:
         verdicts = sealed_verdicts(repository, done, work.delivery.notes)
         return finished(work, done, pull, "unchanged", verdicts), done.tag
     return None, done.tag
+
+
+def believe(tag: str, repository: Repository) -> str:
+    """The commit of a tag that an earlier run made, once its evidence has been computed again.
+
+    Raises:
+        TagTaken: the evidence does not hold; anybody who may push can make a tag.
+    """
+    commit = repository.commit_of(f"refs/tags/{tag}")
+    wrong = [finding for finding in verify(tag, repository) if not finding.holds]
+    if wrong:
+        raise TagTaken(tag, commit, f"{wrong[0].name}: {wrong[0].detail}".rstrip(": "))
+    return commit
 
 
 def fuller(work: Commission) -> Commission:
@@ -314,7 +330,9 @@ def propose(
     files[work.origin.contract_path] = work.origin.contract_bytes
     message, trailers = commit_message(work.contract, work.origin, candidate, evidence.digest)
     proposal = Proposal(work.task, tag, base, files, message, trailers, (evidence.folder,))
-    done = shop.repository.propose(proposal, shop.at)
+    earlier = shop.repository.commit_of(f"refs/tags/{tag}")
+    believed = believe(tag, shop.repository) if earlier else ""
+    done = shop.repository.propose(proposal, shop.at, believed)
     publish(shop, work, EventName.ARTIFACT_COMMITTED, {"commit": done.commit, "tag": done.tag})
     shop.at("committed")
     draft = Draft(

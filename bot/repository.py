@@ -20,7 +20,7 @@ from bot.git.lock import hold
 from bot.git.objects import read_ground, write_commit, write_tag, write_tree
 from bot.git.origin import owner_and_name
 from bot.git.place import Place, find_place, read_person
-from bot.git.proposal import Proposal, Proposed, State
+from bot.git.proposal import Proposal, Proposed, State, TagTaken
 from bot.git.refs import Refs, Tag, read_refs
 from bot.git.remote import Remote
 from bot.identity import TaskName
@@ -112,6 +112,20 @@ class Repository:
         attempts = self._sides.look(task).attempts(task, correlation_id)
         return task.tag(correlation_id, max(attempts, default=0) + 1)
 
+    def delivered(self, task: TaskName, correlation_id: str) -> str:
+        """The newest tag of an id, fetched if only the remote has it; empty if there is none.
+
+        Whoever may push can make a tag: its name alone proves nothing.
+        """
+        view = self._sides.look(task)
+        attempts = view.attempts(task, correlation_id)
+        if not attempts:
+            return ""
+        tag = task.tag(correlation_id, max(attempts))
+        if tag not in view.here.tags:
+            self._remote.fetch_tag(tag)
+        return tag
+
     def resume(self, task: TaskName, correlation_id: str, base: Base) -> Proposed | None:
         """Find what an earlier run delivered for an id, and finish what it left undone.
 
@@ -125,7 +139,10 @@ class Repository:
             return self._again(task, tag, target, view, base) if target else None
 
     def propose(
-        self, proposal: Proposal, on_step: Callable[[str], None] = lambda step: None
+        self,
+        proposal: Proposal,
+        on_step: Callable[[str], None] = lambda step: None,
+        believed: str = "",
     ) -> Proposed:
         """Commit a candidate on top of its base, tag it, and push both.
 
@@ -135,9 +152,12 @@ class Repository:
         Args:
             proposal: what to propose.
             on_step: is told each step when it is done: locked, objects, pushed, refs.
+            believed: a commit under the proposal's tag whose evidence was found to hold: an
+                earlier run's, on another base.
 
         Raises:
             BranchTaken: if somebody else committed to the branch.
+            TagTaken: if the tag is on a commit that is neither this one nor believed.
             InputError: if a path or name is in the way.
             WorldError: if disk or remote fail; no ref has changed then.
         """
@@ -145,9 +165,11 @@ class Repository:
         with self.lock(task):
             on_step("locked")
             view = self._sides.look(task)
-            if target := view.tag(proposal.tag):
+            target = view.tag(proposal.tag)
+            if target and target.commit == believed:
                 return self._again(task, proposal.tag, target, view, proposal.base)
-            self._sides.refuse_to_overwrite(task, view)
+            if not target:
+                self._sides.refuse_to_overwrite(task, view)
             ground = read_ground(self.git, proposal.base.commit)
             tree = write_tree(self.git, ground.tree, proposal.files, proposal.replaced)
             if tree == ground.tree:
@@ -157,6 +179,10 @@ class Repository:
             commit = write_commit(self.git, ground, tree, person, message)
             tag = write_tag(self.git, ground, commit, proposal.tag, person, message)
             on_step("objects")
+            if target and target.commit != commit:
+                raise TagTaken(proposal.tag, target.commit)
+            if target:
+                return self._again(task, proposal.tag, target, view, proposal.base)
             return self._deliver(task, proposal.tag, Tag(tag, commit), view, on_step)
 
     def merged(self, commit: str, base: Base) -> bool:

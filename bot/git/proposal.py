@@ -71,3 +71,15 @@ class BranchTaken(SafetyStop):
         )
         super().__init__(message, hint)
         self.tip = tip
+
+
+class TagTaken(SafetyStop):
+    """A tag of this name is on another commit; what it holds was not proven here."""
+
+    def __init__(self, tag: str, commit: str, why: str = "") -> None:
+        message = f"the tag {tag} is on {commit[:12]}, which is not what this contract gives"
+        hint = (
+            "Somebody else made it, or changed what it names. Look at it (stratwright verify), "
+            f"delete it (git push --delete origin {tag}) and run again."
+        )
+        super().__init__(f"{message}: {why}" if why else message, hint)

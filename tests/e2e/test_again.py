@@ -188,7 +188,7 @@ def test_several_contracts_in_one_call_give_a_line_each_and_the_worst_code(world
     """The command itself, with the sandbox as it is."""
     (world.work / "contracts/broken.yaml").write_text("version: 7\n", "utf-8")
     names = ["contracts/broken.yaml", "contracts/gone.yaml", "contracts/dip.yaml"]
-    done = stratwright(world.work, "run", "--json", *names)
+    done = stratwright(world.work, "run", "--json", "--fresh", *names)
     broken, gone, good = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 2
     assert broken["problems"]
