@@ -63,7 +63,7 @@ class Warm(IStrategy):
     def populate_exit_trend(self, dataframe, metadata):
         return dataframe
 """
-_MOST_COLUMNS = 400
+_MOST_COLUMNS = 2000
 _TEXT = 80
 
 
@@ -118,6 +118,8 @@ def _columns(name: str, pair: str, folder: Path, candles: pd.DataFrame) -> dict[
     bars = len(candles)
     strategy = resolver.load_strategy(_config(name, pair, folder))
     helper = import_module("freqtrade.exchange.exchange_utils_timeframe")
+    # Freqtrade would take it from its configuration.
+    strategy.timeframe = getattr(strategy, "timeframe", None) or "5m"
     step = pd.Timedelta(minutes=helper.timeframe_to_minutes(strategy.timeframe))
     frame = pd.DataFrame({"date": pd.date_range(_FIRST, periods=bars, freq=step, tz="UTC")})
     for price in ("open", "high", "low", "close", "volume"):

@@ -4,6 +4,10 @@ There is no contract to compare with. The strategy is loaded by Freqtrade itself
 without a network, and computes its indicators and signals on the whole history, on the whole
 history again in another process, and on 48 cut-off ones, each in a fresh process. A column that has
 another value at a bar because later bars were there has seen them.
+
+The first quarter of the history is not asked about: there indicators warm up, Freqtrade itself
+leaves `startup_candle_count` candles out of every trade, and some libraries fill the first bars
+with a mean of all of them, which dies away and moves no order.
 """
 
 import ast
@@ -39,6 +43,7 @@ from sandbox_runner.port import (
 CUTS = 48
 LAST = 6  # bars at the end of a cut history, where most leaks show
 SPREAD = 24  # bars from all over it
+_POOL = 150  # of which these are drawn
 PAIR = "BTC/USDT"
 SIGNALS = ("enter_long", "exit_long", "enter_short", "exit_short", "buy", "sell")
 FOLDER = "Backtest/freqtrade"
@@ -112,15 +117,22 @@ def judge_freqtrade_lookahead(
 def plan_cuts(bars: int, source: bytes) -> list[Cut]:
     """Where histories are cut: in their last three quarters, the shortest first."""
     chance = random.Random(sha256(b"freqtrade cuts\0" + source).digest())  # noqa: S311
-    room = range(max(1, bars // 4), bars)
+    start = bars // 4
+    room = range(start + LAST, bars)
     lengths = sorted(chance.sample(room, min(CUTS, len(room))))
-    return [Cut(length, _asked(length, chance)) for length in lengths]
+    pool = chance.sample(range(start, bars), min(_POOL, bars - start))
+    cuts = []
+    for length in lengths:
+        spread = [bar for bar in pool if bar < length]
+        chance.shuffle(spread)
+        at = {*range(length - LAST, length), *spread[:SPREAD]}
+        cuts.append(Cut(length, tuple(sorted(at))))
+    return cuts
 
 
-def _asked(bars: int, chance: random.Random) -> tuple[int, ...]:
-    last = range(max(0, bars - LAST), bars)
-    spread = chance.sample(range(bars), min(SPREAD, bars))
-    return tuple(sorted({*last, *spread}))
+def whole_of(bars: int, cuts: Sequence[Cut]) -> Cut:
+    """The whole history, asked about wherever a cut one is."""
+    return Cut(bars, tuple(sorted({bar for cut in cuts for bar in cut.at})))
 
 
 def lookahead_job(
@@ -143,8 +155,8 @@ def lookahead_job(
             "Install it with pip install 'stratwright[freqtrade]', or name an environment that has "
             f"it in {VARIABLE}.",
         )
-    every = tuple(range(len(candles)))
-    runs = [*cuts, Cut(len(candles), every), Cut(len(candles), every)]
+    whole = whole_of(len(candles), cuts)
+    runs = [*cuts, whole, whole]
     request = {
         "folder": FOLDER,
         "pair": PAIR,
@@ -185,7 +197,7 @@ def judge_columns(
     """
     try:
         raise_for(outcome)
-        every = Cut(bars, tuple(range(bars)))
+        every = whole_of(bars, cuts)
         *parts, whole, again = _read(outcome, number, [*cuts, every, every])
     except NoAnswer as error:
         step = "load it with Freqtrade and see; the message is Freqtrade's own"
@@ -195,13 +207,19 @@ def judge_columns(
             for gate in ("determinism", "lookahead")
         ]
         return verdicts[0], verdicts[1]
-    return _determinism(name, whole, again, path), _lookahead(name, parts, whole, cuts, path)
+    known = {column: dict(zip(every.at, values, strict=True)) for column, values in whole.items()}
+    repeated = _determinism(name, whole, again, every.at, path)
+    return repeated, _lookahead(name, parts, known, cuts, path)
 
 
 def _determinism(
-    name: str, whole: Mapping[str, list[Any]], again: Mapping[str, list[Any]], path: str
+    name: str,
+    whole: Mapping[str, list[Any]],
+    again: Mapping[str, list[Any]],
+    bars: Sequence[int],
+    path: str,
 ) -> Verdict:
-    odd = _first_difference(whole, again, range(len(next(iter(whole.values()), []))))
+    odd = next(iter(_differences(whole, again, bars).values()), "")
     if odd:
         step = "use no clock, no unseeded chance, no order of a set"
         reason = f"{name}: {odd} in another process"
@@ -212,7 +230,7 @@ def _determinism(
 def _lookahead(
     name: str,
     parts: Sequence[Mapping[str, list[Any]]],
-    whole: Mapping[str, list[Any]],
+    whole: Mapping[str, Mapping[int, Any]],
     cuts: Sequence[Cut],
     path: str,
 ) -> Verdict:
@@ -247,12 +265,6 @@ def _differences(
                 found[column] = f"column {column!r} at candle {bar} is {mine} and {theirs}"
                 break
     return found
-
-
-def _first_difference(
-    left: Mapping[str, list[Any]], right: Mapping[str, list[Any]], bars: Sequence[int]
-) -> str:
-    return next(iter(_differences(left, right, bars).values()), "")
 
 
 def _same(mine: Any, theirs: Any) -> bool:

@@ -98,12 +98,18 @@ def test_wrong_arguments_say_what_to_write(
     assert words in capsys.readouterr().err
 
 
-def test_code_that_the_static_gate_refuses_is_not_run(candles: pd.DataFrame) -> None:
-    source = (
-        b"import os\nfrom freqtrade.strategy import IStrategy\n\n\nclass A(IStrategy):\n    x = 1\n"
-    )
+@FREQTRADE
+def test_what_the_static_gate_refuses_is_told_and_the_sandbox_holds_it(
+    candles: pd.DataFrame,
+) -> None:
+    source = b"import os\n" + HONEST.read_bytes().partition(b"class Recursive")[0]
+    source += b"    found = os.listdir('/job/candles')\n"
     [found] = examine_freqtrade_file("A.py", source, candles, open_sandbox("namespace"))
-    assert verdict(found, "lookahead").figure == "not run"
+    assert not verdict(found, "imports").passed
+    assert verdict(found, "lookahead").figure == "no answer"
+
+
+def test_a_file_without_a_strategy_says_so(candles: pd.DataFrame) -> None:
     [empty] = examine_freqtrade_file("A.py", b"x = 1\n", candles, open_sandbox("namespace"))
     assert "no class below IStrategy" in verdict(empty, "lookahead").reason
 
@@ -119,7 +125,7 @@ def test_cuts_are_at_least_forty_shortest_first_and_asked_about_at_their_end() -
     assert [cut.bars for cut in cuts] == sorted({cut.bars for cut in cuts})
     for cut in cuts:
         assert set(range(cut.bars - LAST, cut.bars)) <= set(cut.at)
-        assert max(cut.at) < cut.bars < 1000
+        assert 250 <= min(cut.at) <= max(cut.at) < cut.bars < 1000
     assert plan_cuts(1000, b"y") != cuts
 
 
@@ -132,7 +138,7 @@ def judged(runs: list[Any]) -> tuple[Verdict, Verdict]:
     return judge_columns("A", 0, answer(runs), [Cut(2, (0, 1))], 3, "A.py")
 
 
-WHOLE = {"columns": {"rsi": [1.0, 2.0, 3.0]}}
+WHOLE = {"columns": {"rsi": [1.0, 2.0]}}
 
 
 @pytest.mark.parametrize(
@@ -157,7 +163,7 @@ def test_the_last_digits_are_no_leak() -> None:
 
 
 def test_another_answer_in_another_process_is_chance() -> None:
-    other = {"columns": {"rsi": [1.0, 2.0, 4.0]}}
+    other = {"columns": {"rsi": [1.0, 2.5]}}
     assert not judged([{"columns": {"rsi": [1.0, 2.0]}}, WHOLE, other])[0].passed
 
 
@@ -166,7 +172,7 @@ def test_another_answer_in_another_process_is_chance() -> None:
     [
         [],
         [WHOLE, WHOLE],
-        [WHOLE, WHOLE, WHOLE],
+        [{"columns": {"rsi": [1.0, 2.0, 3.0]}}, WHOLE, WHOLE],
         [{"columns": {"rsi": [1.0, [2.0]]}}, WHOLE, WHOLE],
         [{"columns": 3}, WHOLE, WHOLE],
         [{"error": "ValueError: \x1b[2K no"}, WHOLE, WHOLE],
