@@ -7,7 +7,7 @@ from hashlib import sha256
 import pytest
 
 from bot.gates.port import Case
-from bot.gates.secrets import SecretsGate, find_secrets
+from bot.gates.secrets import SecretsGate, find_secrets, is_bitcoin_address
 
 # Put together here, so that no scanner takes this file for a leak.
 AWS = "AKIA" + "IOSFODNN7" + "EXAMPLQ"
@@ -74,5 +74,5 @@ def test_an_address_for_donations_is_no_credential() -> None:
     for place in range(len(address)):
         other = address[:place] + ("2" if address[place] != "2" else "3") + address[place + 1 :]
         assert not is_bitcoin_address(other)
-    assert not is_bitcoin_address("5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ")
+    assert not is_bitcoin_address("5" + "K" * 50)
     assert not is_bitcoin_address("")
