@@ -142,9 +142,10 @@ def _config(name: str, pair: str, folder: Path) -> dict[str, Any]:
         "strategy": name,
         "strategy_path": str(folder),
         "user_data_dir": folder,
-        "trading_mode": "spot",
-        "margin_mode": "",
-        "candle_type_def": enums.CandleType.SPOT,
+        # Where shorts are allowed every strategy loads; its columns are the same.
+        "trading_mode": enums.TradingMode.FUTURES,
+        "margin_mode": enums.MarginMode.ISOLATED,
+        "candle_type_def": enums.CandleType.FUTURES,
         "runmode": enums.RunMode.BACKTEST,
         "dry_run": True,
         "stake_currency": pair.partition("/")[2],
