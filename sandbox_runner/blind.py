@@ -30,7 +30,7 @@ _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE
 _HANDLED = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
 _SCOPED = 3
 WRITABLE = ("/tmp", OUT_FOLDER, "/dev/shm")  # noqa: S108 - the sandbox's own
-_CLOSED = (JOB_FOLDER, "/proc", "/dev", "/shared", "/sys", *WRITABLE)
+_CLOSED = (JOB_FOLDER, "/proc", "/dev", "/sys", *WRITABLE)
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _libc = ctypes.CDLL(None, use_errno=True)
 

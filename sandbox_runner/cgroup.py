@@ -7,6 +7,7 @@ with limits), so every limit that already holds for us holds for the job too.
 
 import os
 import secrets
+import subprocess
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -15,6 +16,7 @@ from pathlib import Path
 
 _MEBIBYTE = 1024 * 1024
 _PREFIX = "stratwright-"
+_TRIED: dict[Path, bool] = {}  # group -> whether a process of ours may enter one below it
 
 
 @dataclass(frozen=True)
@@ -160,11 +162,22 @@ def _make(folder: Path, limits: list[tuple[str, str, bool]]) -> bool:
             if needed:
                 folder.rmdir()
                 return False
-    # Entering must work as well: a user may own a folder and still not be let in.
-    if not os.access(folder / "cgroup.procs", os.W_OK):
-        folder.rmdir()
+    # Entering must work as well: a user may own a folder and still not be let in, because version
+    # 2 asks for a right on the group above both. Only a process that tries can tell.
+    if not _lets_in(folder):
+        with suppress(OSError):
+            folder.rmdir()
         return False
     return True
+
+
+def _lets_in(folder: Path) -> bool:
+    parent = folder.parent
+    if parent not in _TRIED:
+        enter = ["/bin/sh", "-c", 'echo $$ > "$1"', "sh", str(folder / "cgroup.procs")]
+        tried = subprocess.run(enter, check=False, capture_output=True)  # noqa: S603 - our own words
+        _TRIED[parent] = tried.returncode == 0
+    return _TRIED[parent]
 
 
 def _counter(text: str, name: str) -> int:

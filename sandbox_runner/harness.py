@@ -62,7 +62,7 @@ def main(job: Path = Path("/job"), out: Path = Path("/out")) -> None:
     workers = request.workers if landlock_version() else 1
     for first in range(0, len(request.runs), workers):
         batch = request.runs[first : first + workers]
-        answers += _in_children([_question(job, request, run) for run in batch])
+        answers += answers_of_children([_question(job, request, run) for run in batch])
         if not landlock_version():
             sweep()
     (out / DECISIONS_FILE).write_bytes(b'{"runs":[' + b",".join(answers) + b"]}")
@@ -152,7 +152,7 @@ def _describe(error: BaseException, path: Path) -> dict[str, Any]:
     return {"type": type(error).__name__, "message": "", "line": line}
 
 
-def _in_children(questions: Sequence[Callable[[], dict[str, Any]]]) -> list[bytes]:
+def answers_of_children(questions: Sequence[Callable[[], dict[str, Any]]]) -> list[bytes]:
     """Ask each question in a child of its own, all at once, and wait for the answers."""
     children = []
     for question in questions:

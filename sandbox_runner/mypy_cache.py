@@ -11,9 +11,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
+_UNUSED_S = 7 * 86_400.0
 _HOUSE = Path(__file__).resolve().parent.parent
 _IMPORTED = ("numpy", "pandas", "talib", "pytest", "hypothesis")
 # What strategies and their tests may import of ours: bot/gates/static/lists/modules.toml.
@@ -33,6 +36,8 @@ def warm_cache(root: Path) -> Path:
     """
     folder = root / f"mypy-{_key()}"
     if folder.is_dir():
+        with suppress(OSError):
+            os.utime(folder)
         return folder
     root.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=root, prefix="making-") as making:
@@ -43,7 +48,16 @@ def warm_cache(root: Path) -> Path:
             # Another process was faster; its cache is as good.
             if not folder.is_dir():
                 raise
+    _let_go(root)
     return folder
+
+
+def _let_go(root: Path) -> None:
+    """Remove the caches of versions that nobody has used for a week; each has 20 MB."""
+    for other in root.glob("mypy-*"):
+        with suppress(OSError):
+            if other.stat().st_mtime < time.time() - _UNUSED_S:
+                shutil.rmtree(other)
 
 
 def _key() -> str:

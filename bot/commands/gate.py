@@ -8,11 +8,25 @@ from pathlib import Path
 from bot.errors import InputError
 
 HELP = "let the gates judge a candidate, without Git"
+FEWEST_CANDLES = 400
+MOST_CANDLES = 2000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
-    parser.add_argument("contract", type=Path, metavar="CONTRACT", help="a .yaml or .json file")
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="CONTRACT",
+        help="a .yaml or .json file; with --class freqtrade, strategy files of anybody's",
+    )
+    parser.add_argument(
+        "--class",
+        dest="file_class",
+        choices=("freqtrade",),
+        help="judge Freqtrade strategy files: what they contain, determinism, look-ahead",
+    )
     parser.add_argument(
         "--candidate",
         type=Path,
@@ -42,6 +56,58 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Judge and print the table; 1 if a gate refused."""
+    if args.file_class == "freqtrade":
+        return run_freqtrade(args)
+    if len(args.paths) != 1:
+        raise InputError(
+            "`gate` judges one contract at a time", "Give --class freqtrade for files."
+        )
+    if args.paths[0].suffix == ".py":
+        hint = "For a Freqtrade strategy: stratwright gate FILE --class freqtrade --data CANDLES"
+        raise InputError(f"{args.paths[0]} is no contract", hint)
+    return run_contract(args, args.paths[0])
+
+
+def run_freqtrade(args: argparse.Namespace) -> int:
+    """Judge the strategies of Freqtrade files."""
+    from Backtest.candles import read_candles
+    from Backtest.errors import BacktestError
+    from bot.freqtrade_file import examine_freqtrade_file
+    from bot.report.terminal import gate_table
+    from bot.workshop import open_memory, opened_sandbox, say_on_terminal
+
+    if args.data is None:
+        hint = "Any candles will do: tests/fixtures/sample_btc.csv, or your own CSV or feather."
+        raise InputError("--data is needed: candles to compute the strategy on", hint)
+    missing = [path for path in args.paths if not path.is_file()]
+    if missing:
+        raise InputError(f"there is no file {missing[0]}", "Check the path.")
+    try:
+        candles = read_candles(args.data).tail(MOST_CANDLES).reset_index(drop=True)
+    except BacktestError as error:
+        raise InputError(error.message, error.hint) from None
+    if len(candles) < FEWEST_CANDLES:
+        message = f"{args.data} has {len(candles)} candles, {FEWEST_CANDLES} are needed"
+        raise InputError(message, "Give a longer history.")
+    sandbox, memory = opened_sandbox(args.sandbox), open_memory(fresh=args.fresh)
+    codes = []
+    for path in args.paths:
+        for found in examine_freqtrade_file(
+            str(path), path.read_bytes(), candles, sandbox, memory, say_on_terminal
+        ):
+            codes.append(0 if found.passed else 1)
+            gates = [verdict.to_dict() for verdict in found.verdicts]
+            if args.json:
+                answer = {"file": found.path, "class": found.name, "passed": found.passed}
+                sys.stdout.write(json.dumps({**answer, "gates": gates}) + "\n")
+            else:
+                sys.stdout.write(f"{found.name}  {found.path}\n{gate_table(found.verdicts)}\n")
+            sys.stdout.flush()
+    return max(codes)
+
+
+def run_contract(args: argparse.Namespace, path: Path) -> int:
+    """Judge the candidate of a contract."""
     from bot.coder.port import Candidate
     from bot.coder.template import TemplateCoder
     from bot.contract.digest import contract_digest
@@ -62,10 +128,10 @@ def run(args: argparse.Namespace) -> int:
     from bot.workshop import open_memory, opened_sandbox, say_on_terminal, warm_mypy_cache
     from bot.written import write_files
 
-    loaded = load_contract(args.contract)
-    contract, label = loaded.strategy, contract_label(args.contract)
+    loaded = load_contract(path)
+    contract, label = loaded.strategy, contract_label(path)
     program = compile_contract(contract)
-    data = read_market_data(contract, repository_root(args.contract), args.data)
+    data = read_market_data(contract, repository_root(path), args.data)
     delivery = decide_delivery(contract, find_freqtrade(), strict=args.require_targets)
     planned = planned_files(contract)
     if args.candidate is None:

@@ -1,5 +1,6 @@
 """The gate `secrets`: no key, token or password stands in a candidate's files."""
 
+import hashlib
 import threading
 from functools import cache
 from typing import Any
@@ -14,6 +15,7 @@ _SIZE_LIMIT = 2 * 1024 * 1024
 # Digests are long hex texts by nature; every other detector of the library is used.
 _LEFT_OUT = {"Hex High Entropy String"}
 _lock = threading.Lock()
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 
 class SecretsGate:
@@ -72,7 +74,22 @@ def _is_harmless(value: str, line: str, detector: Any) -> bool:
         or heuristic.is_prefixed_with_dollar_sign(value)
         or heuristic.is_indirect_reference(line)
         or heuristic.is_not_alphanumeric_string(value)
+        or is_bitcoin_address(value)
     )
+
+
+def is_bitcoin_address(value: str) -> bool:
+    """Tell whether a text is an address, checksum and all: people put them up to be seen."""
+    if not 26 <= len(value) <= 35 or value[0] not in "13" or set(value) - set(_BASE58):
+        return False
+    number = 0
+    for character in value:
+        number = number * 58 + _BASE58.index(character)
+    if number >= 1 << 200:
+        return False
+    content = number.to_bytes(25, "big")
+    digest = hashlib.sha256(hashlib.sha256(content[:21]).digest()).digest()
+    return content[0] in (0, 5) and digest[:4] == content[21:]
 
 
 @cache

@@ -13,6 +13,7 @@ from bot.coder.template import TemplateCoder
 from bot.contract.model import AnyContract
 from bot.errors import WorldError
 from bot.gates.examination import NAMES
+from bot.memory import Memory
 from sandbox_runner.port import Job, Outcome, SandboxUnavailable
 from tests.bot.git.worlds import World
 from tests.e2e.attacks import FORGED_REPORT, HEAD, RULE, TRIVIAL, WRONG_RULE, at_import
@@ -206,3 +207,34 @@ def test_a_sandbox_that_breaks_down_is_the_worlds_fault(world: World) -> None:
     assert snapshot(world) == before
     assert world.left_behind() == []
     assert open_shop(world, Broken()).forge.pulls() == ()  # type: ignore[arg-type]
+
+
+@dataclass
+class HalfWay:
+    """A sandbox that works for some jobs, and then its engine is stopped."""
+
+    inner: Remembering
+    left: int
+    name: str = "half-way"
+
+    def run(self, job: Job) -> Outcome:
+        self.left -= 1
+        if self.left < 0:
+            raise SandboxUnavailable("the engine was stopped", "Start it again.")
+        return self.inner.run(job)
+
+
+@pytest.mark.parametrize("jobs", [1, 4, 6])
+def test_an_engine_stopped_half_way_leaves_nothing_half_written(
+    jobs: int, world: World, sandbox: Remembering, tmp_path: Path
+) -> None:
+    before = snapshot(world)
+    memory = Memory(tmp_path / "answers")
+    with pytest.raises(WorldError, match="engine was stopped") as stop:
+        run(world, HalfWay(sandbox, jobs), memory=memory)  # type: ignore[arg-type]
+    assert stop.value.exit_code == 4
+    assert snapshot(world) == before
+    assert world.left_behind() == []
+    assert not memory.folder.exists()
+    again = run(world, sandbox, memory=memory)
+    assert (again.status, again.remembered) == ("proposed", frozenset())

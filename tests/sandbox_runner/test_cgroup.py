@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
-from sandbox_runner.cgroup import Membership, read_memberships
+import pytest
+
+from sandbox_runner import cgroup
+from sandbox_runner.cgroup import ControlGroup, Membership, make_group, read_memberships
 
 
 def described(tmp_path: Path, groups: str, mounts: str) -> list[Membership]:
@@ -42,3 +45,87 @@ def test_a_group_mounted_from_inside_a_container_is_found(tmp_path: Path) -> Non
         "30 25 0:26 /docker/abc /cg/memory rw - cgroup cgroup rw,memory\n",
     )
     assert found == [Membership(frozenset({"memory"}), Path("/cg/memory/inner"), unified=False)]
+
+
+def in_hierarchy(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, *, unified: bool, names: tuple[str, ...]
+) -> ControlGroup | None:
+    """A group made in folders that stand for a hierarchy."""
+    own = folder / "slice" / "own"
+    own.mkdir(parents=True, exist_ok=True)
+    membership = Membership(frozenset(names), own, unified)
+    monkeypatch.setattr(cgroup, "read_memberships", lambda: [membership])
+    return make_group(64, 8)
+
+
+@pytest.mark.parametrize(
+    ("unified", "limits"),
+    [
+        (
+            True,
+            {
+                "memory.max": "67108864",
+                "memory.swap.max": "0",
+                "memory.oom.group": "1",
+                "pids.max": "8",
+            },
+        ),
+        (
+            False,
+            {
+                "memory.limit_in_bytes": "67108864",
+                "memory.memsw.limit_in_bytes": "67108864",
+                "pids.max": "8",
+            },
+        ),
+    ],
+    ids=["version 2", "version 1"],
+)
+def test_both_versions_get_both_limits(
+    unified: bool, limits: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = in_hierarchy(monkeypatch, tmp_path, unified=unified, names=("memory", "pids"))
+    assert group is not None
+    [made] = group.folders
+    assert made.parent == tmp_path / "slice" / ("" if unified else "own")
+    entered = (made / "cgroup.procs").read_text().strip()
+    found = {file.name: file.read_text() for file in made.iterdir() if file.name in limits}
+    assert found == limits
+    assert entered.isdigit()
+
+
+def test_where_memory_cannot_be_limited_there_is_no_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cgroup, "read_memberships", list)
+    assert make_group(64, 8) is None
+
+
+def test_a_group_that_lets_nobody_in_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then processes are limited one by one and watched from outside."""
+    monkeypatch.setattr(cgroup, "_lets_in", lambda folder: False)
+    assert in_hierarchy(monkeypatch, tmp_path, unified=True, names=("memory", "pids")) is None
+
+
+def test_entering_is_tried_and_not_supposed(tmp_path: Path) -> None:
+    closed = tmp_path / "closed" / "group"
+    (closed / "cgroup.procs").mkdir(parents=True)  # root may write anywhere, but not to this
+    assert cgroup._lets_in(closed) is False
+    opened = tmp_path / "open" / "group"
+    opened.mkdir(parents=True)
+    assert cgroup._lets_in(opened) is True
+
+
+def test_a_read_only_hierarchy_gives_no_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(self: Path, *_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    (tmp_path / "slice" / "own").mkdir(parents=True)
+    monkeypatch.setattr(Path, "mkdir", closed)
+    membership = Membership(frozenset({"memory"}), tmp_path / "slice" / "own", unified=False)
+    monkeypatch.setattr(cgroup, "read_memberships", lambda: [membership])
+    assert make_group(64, 8) is None

@@ -1,6 +1,8 @@
 """Tests and tools run inside by our settings, whatever the candidate brings along."""
 
 import json
+import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -8,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from sandbox_runner import mypy_cache
 from sandbox_runner.jobs import TEST_REPORT, pytest_job, tool_job
 from sandbox_runner.port import Outcome, Sandbox, open_sandbox
 from sandbox_runner.test_report import find_problems, read_report
@@ -122,3 +125,26 @@ def test_mypy_uses_a_warm_cache_without_changing_it(inside: Sandbox, tmp_path: P
 def test_a_senseless_tool_job_is_refused(tool: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         tool_job(tool, {}, [])
+
+
+def test_a_cache_of_other_versions_goes_after_a_week_unused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mypy_cache, "_fill", lambda cache: cache.mkdir())
+    for name, days in (("mypy-old", 8), ("mypy-recent", 6)):
+        (tmp_path / name).mkdir()
+        moment = time.time() - days * 86_400
+        os.utime(tmp_path / name, (moment, moment))
+    made = mypy_cache.warm_cache(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {made.name, "mypy-recent"}
+    assert mypy_cache.warm_cache(tmp_path) == made
+
+
+def test_our_own_code_is_part_of_the_cache_s_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = mypy_cache._key()
+    (tmp_path / "adapters").mkdir()
+    (tmp_path / "adapters/new.py").write_text("x = 1\n")
+    monkeypatch.setattr(mypy_cache, "_HOUSE", tmp_path)
+    assert mypy_cache._key() != here

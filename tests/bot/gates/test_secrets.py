@@ -7,7 +7,7 @@ from hashlib import sha256
 import pytest
 
 from bot.gates.port import Case
-from bot.gates.secrets import SecretsGate, find_secrets
+from bot.gates.secrets import SecretsGate, find_secrets, is_bitcoin_address
 
 # Put together here, so that no scanner takes this file for a leak.
 AWS = "AKIA" + "IOSFODNN7" + "EXAMPLQ"
@@ -64,3 +64,15 @@ def test_any_bytes_can_be_searched() -> None:
 def test_the_scanner_is_imported_only_when_used() -> None:
     code = "import sys, bot.gates.secrets; sys.exit('detect_secrets' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_an_address_for_donations_is_no_credential() -> None:
+    """The one of the first block; its checksum is what makes it one."""
+    address = "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa"
+    assert is_bitcoin_address(address)
+    assert find_secrets("x.py", f"DONATIONS = '{address}'\n".encode()) == []
+    for place in range(len(address)):
+        other = address[:place] + ("2" if address[place] != "2" else "3") + address[place + 1 :]
+        assert not is_bitcoin_address(other)
+    assert not is_bitcoin_address("5" + "K" * 50)
+    assert not is_bitcoin_address("")
