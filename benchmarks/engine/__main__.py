@@ -185,7 +185,13 @@ def main() -> int:
         folder = Path(name)
         for work in ("dip", "cross"):
             for bars in arguments.bars:
-                names = ["ours", "ours-event", *(["ours-naive"] if work == "dip" else []), *here]
+                names = [
+                    "ours",
+                    "ours-contract",
+                    "ours-event",
+                    *(["ours-naive"] if work == "dip" else []),
+                    *here,
+                ]
                 best = race(work, names, bars, folder, arguments.rounds)
                 table(f"{work}, {bars:,} bars (slow ones a tenth)", best, "ours")
                 if bars == min(100_000, max(arguments.bars)):
@@ -196,6 +202,7 @@ def main() -> int:
         best = race("sweep", ["ours", *quick], 100_000, folder, arguments.rounds)
         table("sweep of 100 sets on 100,000 bars, one core (bars of one set)", best, "ours")
         shape.kernel_ratio(folder / "1000000")
+        shape.sweep_growth(folder / "100000")
         shape.linearity(7 if not arguments.quick else 6)
     return 0
 

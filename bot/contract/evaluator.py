@@ -67,6 +67,7 @@ class Memo:
         self._most = most_bytes
         self._bytes = 0
         self._kept: OrderedDict[Hashable, tuple[Any, ...]] = OrderedDict()
+        self.roots: dict[Node, frozenset[str]] = {}  # the parameters that a part depends on
 
     def get(self, key: Hashable, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
         """The arrays of a key, computed if they are not remembered."""
@@ -135,13 +136,18 @@ class _Evaluator:
 
     def roots_of(self, node: Node) -> frozenset[str]:
         """The parameters that a part depends on, those behind its indicators too."""
+        if self.memo is not None and node in self.memo.roots:
+            return self.memo.roots[node]
         found: set[str] = set()
         for part in walk(node):
             if isinstance(part, Parameter):
                 found.add(part.name)
             elif isinstance(part, Indicator):
                 found |= self.roots[part.key]
-        return frozenset(found)
+        roots = frozenset(found)
+        if self.memo is not None:
+            self.memo.roots[node] = roots
+        return roots
 
     def values_of(self, names: frozenset[str]) -> tuple[Any, ...]:
         return tuple((name, self.parameters[name]) for name in sorted(names))
