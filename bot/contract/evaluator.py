@@ -59,6 +59,20 @@ def evaluate(
     return _Evaluator(program, df, {**program.parameters, **(parameters or {})}, memo).run()
 
 
+def language_parameters(program: Program) -> set[str]:
+    """The parameters that rules, indicators or ATR levels read; the others are risk's alone."""
+    trees = [*program.rules.values()]
+    values: list[Value] = [*program.atr_periods.values()]
+    for step in program.steps:
+        if isinstance(step, ExpressionStep):
+            trees.append(step.tree)
+        else:
+            trees += step.inputs
+            values += [value for _, value in step.arguments]
+    parts = [part for tree in trees for part in walk(tree)]
+    return {part.name for part in (*parts, *values) if isinstance(part, Parameter)}
+
+
 class Memo:
     """Arrays by what they were computed of; the least used go once there are too many bytes."""
 
