@@ -1,4 +1,4 @@
-"""backtesting.py from a new process to written files: trades, equity and figures of some candles."""
+"""backtesting.py from a new process to written files: trades, equity and figures."""
 
 import sys
 from pathlib import Path
@@ -37,7 +37,8 @@ class Dip(Strategy):  # type: ignore[misc]
 def main(data: str, out: str) -> None:
     """Read, run, write."""
     frame = pd.read_csv(data, index_col="timestamp", parse_dates=True).rename(columns=str.title)
-    found = Backtest(frame, Dip, cash=CAPITAL, commission=FEE, finalize_trades=True).run()
+    cash = 1_000 * CAPITAL  # it buys whole units only
+    found = Backtest(frame, Dip, cash=cash, commission=FEE, finalize_trades=True).run()
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     found["_trades"].to_csv(folder / "trades.csv")
