@@ -12,6 +12,7 @@ from Backtest.compiled import is_loaded
 Floats = NDArray[np.float64]
 Rows = Sequence[float] | Floats
 Spans = Sequence[tuple[int, int]]
+Moving = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 BLOCK_ROWS = 8192  # a block of rows and what is made of it stays in the processor's cache
 
@@ -48,18 +49,22 @@ def curve_of(equity: Rows, start: float | None = None) -> Curve:
     return _curve_of(rows, start, moves_of(rows))
 
 
-def survey(rows: Floats, start: float, spans: Spans) -> tuple[Curve, list[float]]:
+def survey(
+    rows: Floats, start: float, spans: Spans, moving: Moving | None = None
+) -> tuple[Curve, list[float]]:
     """Measure an equity curve, and its deepest fall within each span of rows.
 
     Args:
         rows: the equity after each bar.
         start: the equity before the first.
         spans: first row and row after the last of each span; together they are all rows.
+        moving: from which rows on and up to which others equity may move, if that is known; the
+            pieces do not overlap and are in order.
     """
     if is_loaded(len(rows)):
         from Backtest.measures import survey as compiled_survey
 
-        found = compiled_survey(rows, start, spans)
+        found = compiled_survey(rows, start, spans, moving)
         if found is not None:
             return found
     moved = moves_of(rows)

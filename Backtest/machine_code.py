@@ -4,15 +4,18 @@ Importing this module imports numba, which takes half a second. Who has few bars
 see `Backtest.compiled`.
 """
 
+import ctypes
 import hashlib
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-import numpy as np
 
-KEPT_BYTES = 31 * 2**20  # glibc learns from allocations below 32 MiB
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # glibc's malloc.h
+KEPT_BYTES = 256 * 2**20
+OWN_MAPPING_BYTES = 32 * 2**20  # the most that glibc takes; larger columns are always new
 types: Any = numba.types
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -80,12 +83,16 @@ def _compiled(function: Callable[..., Any], signature: Any) -> Any:
 
 
 def _keep_memory() -> None:
-    """Have columns of up to four million numbers use again the memory of those before them.
+    """Have the columns of a run use again the memory of the run before.
 
-    glibc hands freed memory back and has the next run fault it in anew, which takes longer than
-    most loops here, until it has seen an allocation of this size come and go.
+    glibc hands freed memory back to the system, and having it faulted in anew takes longer than
+    most loops here.
     """
-    np.empty(KEPT_BYTES, np.int8)
+    if sys.platform == "linux":
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # not in every C library
+        if mallopt is not None:
+            mallopt(M_TRIM_THRESHOLD, KEPT_BYTES)
+            mallopt(M_MMAP_THRESHOLD, OWN_MAPPING_BYTES)
 
 
 DIGEST = _digest()

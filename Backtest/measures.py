@@ -7,18 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from Backtest.curves import Curve, Floats, Spans, finished
+from Backtest.curves import Curve, Floats, Moving, Spans, finished
 from Backtest.machine_code import NUMBERS, WHOLE, fills, loop, part, types
 
 STILL_ROWS = 64  # looked at together: mostly nothing is held and nothing moves
 PARTIALS = 64  # more than doubles of any sizes need
 
 
-def survey(rows: Floats, start: float, spans: Spans) -> tuple[Curve, list[float]] | None:
+def survey(
+    rows: Floats, start: float, spans: Spans, moving: Moving | None = None
+) -> tuple[Curve, list[float]] | None:
     """As `Backtest.curves.survey`; None where equity is not positive throughout."""
     returns, falls = np.empty(len(rows)), np.empty(len(spans))
     bounds = np.array([0, *(last for _, last in spans)], dtype=np.int64)
-    count, deepest = follow(rows, start, bounds, returns, falls)
+    firsts, lasts = moving or (np.array([0]), np.array([len(rows)]))
+    count, deepest = follow(rows, start, bounds, firsts, lasts, returns, falls)
     if count < 0 or len(rows) < 2:
         return None
     returns = returns[:count]
@@ -70,21 +73,25 @@ def follow_all(rows: Any, returns: Any, whole: Any, within: Any) -> tuple[bool, 
     return faults == 0, whole, within
 
 
-@loop(NUMBERS, types.float64, WHOLE, fills(types.float64), fills(types.float64))
-def follow(rows: Any, start: float, bounds: Any, returns: Any, falls: Any) -> tuple[int, float]:
+@loop(NUMBERS, types.float64, WHOLE, WHOLE, WHOLE, fills(types.float64), fills(types.float64))
+def follow(
+    rows: Any, start: float, bounds: Any, firsts: Any, lasts: Any, returns: Any, falls: Any
+) -> tuple[int, float]:
     """Walk along a curve: its returns, its deepest fall, and that of each span of rows.
 
     Args:
         rows: the curve.
         start: the equity before it.
         bounds: the first row of each span, then the number of rows.
+        firsts: the rows from which on equity may move, rising.
+        lasts: the rows up to which it may.
         returns: filled with the returns at rows that moved.
         falls: filled with the deepest fall in each span.
 
     Returns:
         How many returns there are, -1 if equity was not positive throughout; the deepest fall.
     """
-    count, before = 0, start
+    count, before, piece = 0, start, 0
     whole = (start, start, 0.0)
     for span in range(falls.size):
         within = (before, before, 0.0)
@@ -96,7 +103,12 @@ def follow(rows: Any, start: float, bounds: Any, returns: Any, falls: Any) -> tu
             whole, within = follow_fall(before, whole), follow_fall(before, within)
             first = 1
         while first < end:
-            last = min(first + STILL_ROWS, end)
+            while piece < firsts.size and lasts[piece] < first:
+                piece += 1
+            if piece == firsts.size or firsts[piece] >= end:
+                break
+            first = max(first, firsts[piece])
+            last = min(first + STILL_ROWS, end, lasts[piece] + 1)
             moved = moves_in(rows, first, last)
             if moved == last - first:
                 added = returns[count : count + moved]

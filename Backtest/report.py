@@ -26,6 +26,7 @@ def make_report(
     held: Mapping[str, tuple[float, float]],
     rejected: int,
     calendar: Calendar | None = None,
+    alone: bool = False,
 ) -> dict[str, Any]:
     """Compute the report; it is JSON as it stands, without NaN or infinities.
 
@@ -37,6 +38,8 @@ def make_report(
         held: first open and last close by symbol.
         rejected: how many orders were rejected.
         calendar: of the times, worked out if it is not given.
+        alone: whether one position was held at a time and equity moved only from the row of an
+            entry to that of its exit.
     """
     ledger = ledger_of(trades)
     done = ledger.where(~ledger.forced)
@@ -45,7 +48,8 @@ def make_report(
     rows = np.asarray(equity, dtype=np.float64)
     final = float(rows[-1]) if len(rows) else capital
     known = calendar or calendar_of(settings, moments, tuple(held))
-    curve, falls = survey(rows, capital, [span for _, span in known.years])
+    moving = (ledger.entry_row, ledger.exit_row) if alone else None
+    curve, falls = survey(rows, capital, [span for _, span in known.years], moving)
     yearly = known.periods_per_year
     mean_equity = curve.mean_equity if len(rows) else capital
     figures = {

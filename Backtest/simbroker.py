@@ -360,6 +360,7 @@ class SimBroker:
                 equity=tape.equity,
                 held={tape.symbol: (first, last)},
                 rejected=tape.rejected,
+                alone=True,
             )
         account = self._account
         fed = [book for book in (self._feed, *self._books.values()) if book.first_open > 0.0]

@@ -115,4 +115,5 @@ class _World:
             held=self._held,
             rejected=tape.rejected,
             calendar=self._calendar,
+            alone=True,
         )

@@ -8,6 +8,7 @@ from Backtest.errors import BacktestError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
+MS_NS = 1_000_000
 MINUTE_MS = 60_000
 DAY_MS = 86_400_000
 LAST_MS = 253_402_300_799_999  # the end of the year 9999, the last that ISO 8601 writes plainly
@@ -21,20 +22,22 @@ UNIT_MS = {
     "M": 30 * DAY_MS,
     "y": 365 * DAY_MS,
 }
+LONGEST_MS = {"M": 31 * DAY_MS, "y": 366 * DAY_MS}
+SHORTEST_MS = {"M": 28 * DAY_MS}
 
 
-def to_ms(moment: Any) -> int:
+def to_ms(moment: Any, unit_ns: int = MS_NS) -> int:
     """Read a moment as milliseconds since 1970, UTC.
 
-    Naive moments are UTC, integers are milliseconds, text is ISO 8601.
+    Naive moments are UTC, integers are milliseconds or of another unit, text is ISO 8601.
 
     Raises:
         BacktestError: the value is no moment.
     """
     if isinstance(moment, int) and not isinstance(moment, bool):
-        return _in_range(moment)
+        return _in_range(moment, unit_ns)
     if isinstance(moment, str):
-        return _from_text(moment)
+        return _from_text(moment, unit_ns)
     if isinstance(moment, datetime):
         if moment != moment:  # pandas' NaT is a datetime that differs from itself
             raise BacktestError("the timestamp is missing")
@@ -42,21 +45,40 @@ def to_ms(moment: Any) -> int:
         return (aware - EPOCH) // MILLISECOND
     if isinstance(moment, date):
         return to_ms(datetime(moment.year, moment.month, moment.day, tzinfo=UTC))
-    return _from_number(moment)
+    return _from_number(moment, unit_ns)
 
 
-def _in_range(moment: int) -> int:
+def epoch_unit(first: Any) -> int:
+    """The unit, in nanoseconds, of a column of moments that begins with this one.
+
+    Numbers since 1970 tell their unit by their size: as seconds 1e8 to 1e11 are the years 1973 to
+    5138, and as milliseconds the first two of 1970. Smaller ones are milliseconds.
+    """
+    whole = isinstance(first, float) and first.is_integer()
+    text = str(int(first) if whole else first).strip()
+    if re.fullmatch(r"-?[0-9]{1,25}", text) is None:
+        return MS_NS
+    size = abs(int(text))
+    if 10**8 <= size < 10**11:
+        return 10**9
+    if size < 10**14:
+        return MS_NS
+    return 10**3 if size < 10**17 else 1
+
+
+def _in_range(moment: int, unit_ns: int) -> int:
     """Refuse numbers that are no milliseconds: microseconds would be the year 50,000."""
-    if FIRST_MS <= moment <= LAST_MS:
-        return moment
+    found = moment * unit_ns // MS_NS
+    if FIRST_MS <= found <= LAST_MS:
+        return found
     raise BacktestError(f"{moment} is no timestamp in milliseconds", "Divide microseconds by 1000")
 
 
-def _from_text(text: str) -> int:
-    """Read ISO 8601, or milliseconds written as digits."""
+def _from_text(text: str, unit_ns: int) -> int:
+    """Read ISO 8601, or a number written as digits."""
     stripped = text.strip()
     if re.fullmatch(r"-?[0-9]{9,}", stripped):
-        return _in_range(int(stripped))
+        return _in_range(int(stripped), unit_ns)
     try:
         return to_ms(datetime.fromisoformat(stripped))
     except ValueError:
@@ -66,15 +88,15 @@ def _from_text(text: str) -> int:
         ) from None
 
 
-def _from_number(moment: Any) -> int:
+def _from_number(moment: Any, unit_ns: int) -> int:
     """Read numpy's moments and numbers without importing numpy."""
     kind = getattr(getattr(moment, "dtype", None), "kind", "")
     if kind == "M" and moment == moment:
         return int(moment.astype("datetime64[ms]").astype("int64"))
     if kind in "iu" and kind:
-        return _in_range(int(moment))
+        return _in_range(int(moment), unit_ns)
     if isinstance(moment, float) and moment.is_integer():
-        return _in_range(int(moment))
+        return _in_range(int(moment), unit_ns)
     raise BacktestError(
         f"{moment!r} is no timestamp",
         "Write ISO 8601 (2024-01-31T08:00:00Z) or milliseconds since 1970",
@@ -98,3 +120,19 @@ def timeframe_ms(timeframe: str) -> int:
     if found is None:
         raise BacktestError(f"{timeframe!r} is no timeframe", "Write for example 5m, 1h, 4h, 1d")
     return int(found[1]) * UNIT_MS[found[2]]
+
+
+def fits_timeframe(step_ms: int, timeframe: str) -> bool:
+    """Whether candles this far apart are of a timeframe; months and years have several lengths."""
+    unit, count = timeframe[-1], int(timeframe[:-1])
+    usual = UNIT_MS[unit]
+    shortest, longest = SHORTEST_MS.get(unit, usual), LONGEST_MS.get(unit, usual)
+    return count * shortest <= step_ms <= count * longest
+
+
+def in_words(span_ms: int) -> str:
+    """A span of time as a timeframe would be written, or in seconds."""
+    for unit in ("w", "d", "h", "m"):
+        if span_ms % UNIT_MS[unit] == 0:
+            return f"{span_ms // UNIT_MS[unit]}{unit}"
+    return f"{span_ms / 1000:g}s"

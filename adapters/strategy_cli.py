@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from adapters.feeds import setting
 from adapters.simbroker_adapter import SimBrokerAdapter
-from Backtest.candles import read_candles
+from Backtest.candles import check_spacing, columns_of, read_candles
 from Backtest.errors import BacktestError
 from Backtest.names import nearest
 from Backtest.settings import SETTING_NAMES, load_settings
@@ -166,7 +166,7 @@ def broker_settings(cfg: Mapping[str, Any], config: str | None = None) -> dict[s
 def read_all(data: str, cfg: Mapping[str, Any]) -> pd.DataFrame:
     """Read the candles of every symbol; several files become one frame with a symbol column."""
     if "{symbol}" not in data:
-        return read_candles(data)
+        return _read_one(data, cfg)
     import pandas as pd
 
     symbols = [str(name) for name in setting(cfg, "symbols", ())]
@@ -175,8 +175,17 @@ def read_all(data: str, cfg: Mapping[str, Any]) -> pd.DataFrame:
     frames = []
     for symbol in symbols:
         stem = re.sub(r"[^A-Za-z0-9.-]", "_", symbol)
-        frames.append(read_candles(data.replace("{symbol}", stem)).assign(symbol=symbol))
+        frames.append(_read_one(data.replace("{symbol}", stem), cfg).assign(symbol=symbol))
     return pd.concat(frames, ignore_index=True)
+
+
+def _read_one(path: str, cfg: Mapping[str, Any]) -> pd.DataFrame:
+    """Read a file of candles and hold it against the timeframe in the settings."""
+    frame = read_candles(path)
+    timeframe = setting(cfg, "timeframe")
+    if timeframe is not None and "symbol" not in frame.columns:
+        check_spacing(columns_of(frame), str(timeframe), path)
+    return frame
 
 
 def short_report(report: Mapping[str, Any], files: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adapters.views import CandleView
-from Backtest.candles import Candles, read_columns
+from Backtest.candles import Candles, check_spacing, read_columns
 from Backtest.errors import BacktestError
 from Backtest.times import iso, to_ms
 from bot.contract.model import Contract
@@ -72,7 +72,9 @@ def read_market_data(contract: Contract, root: Path, given: Path | None = None) 
     for symbol in contract.market.symbols:
         label, path = _file_of(contract, symbol, root, given)
         try:
-            candles[symbol] = _span(read_columns(path), contract, label)
+            found = read_columns(path)
+            check_spacing(found, contract.market.timeframe, label)
+            candles[symbol] = _span(found, contract, label)
             data = path.read_bytes()
         except BacktestError as error:
             raise InputError(error.message, error.hint) from None

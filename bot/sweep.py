@@ -17,7 +17,7 @@ from Backtest.names import nearest
 from Backtest.simbroker import SimBroker
 from Backtest.sweep import sweep
 from bot.coder.settings import flat_settings
-from bot.contract.evaluator import Memo, evaluate
+from bot.contract.evaluator import Memo, evaluate, language_parameters
 from bot.decisions import contract_signals
 from bot.errors import InputError
 
@@ -88,12 +88,24 @@ class ContractOffer:
         self._contract = contract
         self._program = program
         self._memo = Memo()
+        self._answers = Memo()
+        self._view: CandleView | None = None
+        self._read = sorted(language_parameters(program))
 
     def __call__(self, candles: Candles, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """The signals of a set, as `Backtest.signals` reads them."""
-        view: Any = CandleView(candles)
+        if self._view is None or self._view.candles is not candles:
+            self._view, self._memo, self._answers = CandleView(candles), Memo(), Memo()
+        view: Any = self._view
         program = replace(self._program, parameters={**self._program.parameters, **values})
-        found = evaluate(program, view, memo=self._memo)
+        names = [*program.rules, *(f"{field}.atr" for field in program.atr_periods)]
+
+        def answer() -> tuple[Any, ...]:
+            found = evaluate(program, view, memo=self._memo)
+            return tuple(found[name] for name in names)
+
+        read = tuple(program.parameters[name] for name in self._read)
+        found = dict(zip(names, self._answers.get(read, answer), strict=True))
         return contract_signals(self._contract, program, found)
 
 

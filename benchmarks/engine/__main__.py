@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.engine import shape
+from benchmarks.engine import cold, shape
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
@@ -185,7 +185,13 @@ def main() -> int:
         folder = Path(name)
         for work in ("dip", "cross"):
             for bars in arguments.bars:
-                names = ["ours", "ours-event", *(["ours-naive"] if work == "dip" else []), *here]
+                names = [
+                    "ours",
+                    "ours-contract",
+                    "ours-event",
+                    *(["ours-naive"] if work == "dip" else []),
+                    *here,
+                ]
                 best = race(work, names, bars, folder, arguments.rounds)
                 table(f"{work}, {bars:,} bars (slow ones a tenth)", best, "ours")
                 if bars == min(100_000, max(arguments.bars)):
@@ -195,7 +201,10 @@ def main() -> int:
         quick = [name for name in ("raptorbt", "vectorbt") if name in here]
         best = race("sweep", ["ours", *quick], 100_000, folder, arguments.rounds)
         table("sweep of 100 sets on 100,000 bars, one core (bars of one set)", best, "ours")
+        if "backtesting" in here and (folder / "1000").exists():
+            cold.cold_starts(folder / "1000", folder / "cold", PEERS)
         shape.kernel_ratio(folder / "1000000")
+        shape.sweep_growth(folder / "100000")
         shape.linearity(7 if not arguments.quick else 6)
     return 0
 

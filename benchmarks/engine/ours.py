@@ -8,17 +8,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import talib
 
 from adapters.simbroker_adapter import SimBrokerAdapter
 from adapters.strategy_cli import broker_settings
 from adapters.views import CandleView
-from Backtest.candles import COLUMNS, Candles, check_columns
-from Backtest.compiled import LoopRules
-from Backtest.settings import SimSettings
+from Backtest.candles import COLUMNS, Candles
 from Backtest.simbroker import SimBroker
 from Backtest.sweep import grid
-from Backtest.sweep import sweep as sweep_sets
 from benchmarks.engine.worker import CAPITAL, FEE, OVERBOUGHT, OVERSOLD, STOP, TARGET, serve
 from bot.coder.template import TemplateCoder
 from bot.contract.load import parse_contract
@@ -26,6 +22,7 @@ from bot.contract.model import Contract
 from bot.contract.program import compile_contract
 from bot.judge import judge_rules
 from bot.market_data import MarketData
+from bot.sweep import run_sweep
 
 COMMON: dict[str, Any] = {
     "version": "1.0",
@@ -49,6 +46,19 @@ CONTRACTS: dict[str, dict[str, Any]] = {
             "exit_long": f"rsi > {OVERBOUGHT:g}",
         },
         "risk": {"stop_loss": STOP, "take_profit": TARGET, "size": {"equity": 0.9}},
+    },
+    "sweep": {
+        "name": "SweepWork",
+        "parameters": {"stop": {"default": STOP}, "level": {"default": 30}},
+        "indicators": {
+            "rsi": {"function": "RSI", "timeperiod": 14},
+            "trend": {"function": "SMA", "timeperiod": 200},
+        },
+        "rules": {
+            "enter_long": "rsi < level and close > trend",
+            "exit_long": f"rsi > {OVERBOUGHT:g}",
+        },
+        "risk": {"stop_loss": "stop", "take_profit": TARGET, "size": {"equity": 0.9}},
     },
     "cross": {
         "name": "CrossWork",
@@ -89,7 +99,7 @@ def run_naive(adapter, df, cfg):
 def contract_of(work: str) -> Contract:
     """The contract of a work."""
     text = json.dumps({**COMMON, **CONTRACTS[work]}).encode()
-    return parse_contract(text, "json", Path("bench.json")).contract
+    return parse_contract(text, "json", Path("bench.json")).strategy
 
 
 def generated(work: str) -> dict[str, Any]:
@@ -133,7 +143,7 @@ def candles_of(c: Any) -> Candles:
 
 
 def of_contract(work: str) -> Any:
-    """A contract's rules as `stratwright backtest CONTRACT` plays them, the check included."""
+    """A contract's rules as `stratwright backtest CONTRACT` plays candles that it has read."""
 
     def make(c: Any) -> Any:
         import Backtest.kernel  # noqa: F401 - loading is the cold start's affair
@@ -143,7 +153,6 @@ def of_contract(work: str) -> Any:
         data = MarketData({"X/Y": candles}, "", {})
 
         def run() -> Any:
-            check_columns(candles)
             broker = judge_rules(contract, program, data).broker
             return lambda: [
                 (t.entry_row, t.exit_row, t.entry_price, t.exit_price) for t in broker.get_trades()
@@ -154,28 +163,19 @@ def of_contract(work: str) -> Any:
     return make
 
 
+def sweep_sets(stops: int = 10) -> list[dict[str, Any]]:
+    """Sets of a stop and a threshold, ten thresholds for each stop."""
+    return grid(stop=[0.01 + 0.003 * step for step in range(stops)], level=range(22, 32))
+
+
 def sweep(c: Any) -> Any:
-    """A hundred sets of a threshold and a stop."""
-    candles = candles_of(c)
-    settings = SimSettings(commission=FEE, capital=CAPITAL, timeframe="5m", symbols=("X/Y",))
-    sets = grid(stop=[0.01 + 0.003 * step for step in range(10)], level=range(22, 32))
+    """A hundred sets of a threshold and a stop, as `stratwright sweep` plays them."""
+    candles, contract = candles_of(c), contract_of("sweep")
+    program = compile_contract(contract)
 
     def run() -> Any:
-        rsi, trend = talib.RSI(candles.close, 14), talib.SMA(candles.close, 200)
-        up, leave = candles.close > trend, rsi > OVERBOUGHT
-
-        def offer(_: Candles, chosen: Mapping[str, Any]) -> dict[str, Any]:
-            return {
-                "enter_long": (rsi < chosen["level"]) & up,
-                "exit_long": leave,
-                "stop": {"fraction": chosen["stop"]},
-                "target": {"fraction": TARGET},
-                "size": {"equity": 0.9},
-            }
-
-        rules = LoopRules(commission=FEE)
-        reports = sweep_sets(candles, offer, sets, symbol="X/Y", settings=settings, rules=rules)
-        return sum(report["total_trades"] for report in reports)
+        found = run_sweep(contract, program, candles, sweep_sets())
+        return sum(int(row.figures["total_trades"] or 0) for row in found.rows)
 
     return run
 

@@ -1,6 +1,7 @@
 """What lies behind the figures: trades that differ, the loop beside C, growth with the bars."""
 
 import ctypes
+import os
 import resource
 import subprocess
 import sys
@@ -114,9 +115,37 @@ def kernel_ratio(folder: Path, rounds: int = 15) -> None:
     )
 
 
+def sweep_growth(folder: Path) -> None:
+    """Seconds and memory of a sweep with ever more sets, then with two processes."""
+    print("\nsweep on 100,000 bars    sets   workers   seconds a set   peak MB beyond the input")
+    for stops, workers in ((1, 1), (10, 1), (40, 1), (40, 2)):
+        command = [sys.executable, "-m", "benchmarks.engine.shape", str(folder), str(stops)]
+        done = subprocess.run([*command, str(workers)], capture_output=True, text=True, check=False)
+        print(done.stdout.rstrip() or done.stderr.strip().splitlines()[-1])
+
+
+def _measure_sweep(folder: str, stops: int, workers: int) -> None:
+    """One line of the table."""
+    import Backtest.kernel  # noqa: F401 - loaded before memory is looked at
+    from benchmarks.engine.ours import candles_of, contract_of, sweep_sets
+    from benchmarks.engine.worker import load
+    from bot.contract.program import compile_contract
+    from bot.sweep import run_sweep
+
+    contract, candles = contract_of("sweep"), candles_of(load(folder))
+    program, sets = compile_contract(contract), sweep_sets(stops)
+    run_sweep(contract, program, candles.between(0, int(candles.times[5_000])), sets[:2])
+    _shrink()
+    start = time.perf_counter()
+    run_sweep(contract, program, candles, sets, workers=workers)
+    seconds = (time.perf_counter() - start) / len(sets)
+    peak = (_peak_bytes() - _resident_before) / 2**20
+    print(f"{len(sets):>28} {workers:9} {seconds:15.5f} {peak:14.1f}")
+
+
 def linearity(largest: int) -> None:
     """Seconds and bytes a bar beyond the input, from 10,000 bars on, each in a new process."""
-    print("\n     bars   seconds   ns a bar   bytes a bar beyond the input (compiled path)")
+    print("\n     bars   seconds   ns a bar: ours   system   bytes a bar beyond the input")
     for power in range(4, largest + 1):
         command = [sys.executable, "-m", "benchmarks.engine.shape", str(10**power)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -141,24 +170,27 @@ def _measure(bars: int) -> None:
     module = generated("dip")
     cfg = dict(module["DEFAULT_CFG"])
 
-    def play(folder: Path) -> float:
+    def play(folder: Path) -> tuple[float, float, float]:
         candles = candles_of(load(str(folder)))
         _shrink()
         adapter = SimBrokerAdapter(SimBroker(**broker_settings(cfg)))
-        start = time.perf_counter()
+        start, before = time.perf_counter(), os.times()
         asked = AskedDecisions(module["Strategy"](cfg), CandleView(candles))
         feed = Feed("X/Y", candles, asked)
         if not run_arrays(adapter, [feed], loop_rules(adapter, cfg), always=True):
             raise RuntimeError("the compiled path was not taken")
         adapter.generate_report()
-        return time.perf_counter() - start
+        after = os.times()
+        spent = (after.user - before.user, after.system - before.system)
+        return time.perf_counter() - start, *spent
 
     with tempfile.TemporaryDirectory() as name:
         for place, count in (("small", 5_000), ("real", bars)):
             write_candles(Path(name) / place, count)
-            seconds = play(Path(name) / place)
+            seconds, ours, system = play(Path(name) / place)
     peak = _peak_bytes() - _resident_before
-    print(f"{bars:>9} {seconds:9.4f} {seconds / bars * 1e9:10.1f} {peak / bars:10.0f}")
+    a_bar = (f"{spent / bars * 1e9:10.1f}" for spent in (ours, system))
+    print(f"{bars:>9} {seconds:9.4f} {'  '.join(a_bar)} {peak / bars:10.0f}")
 
 
 _resident_before = 0
@@ -179,4 +211,7 @@ def _peak_bytes() -> int:
 
 
 if __name__ == "__main__":
-    _measure(int(sys.argv[1]))
+    if len(sys.argv) == 2:
+        _measure(int(sys.argv[1]))
+    else:
+        _measure_sweep(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -59,6 +59,20 @@ def evaluate(
     return _Evaluator(program, df, {**program.parameters, **(parameters or {})}, memo).run()
 
 
+def language_parameters(program: Program) -> set[str]:
+    """The parameters that rules, indicators or ATR levels read; the others are risk's alone."""
+    trees = [*program.rules.values()]
+    values: list[Value] = [*program.atr_periods.values()]
+    for step in program.steps:
+        if isinstance(step, ExpressionStep):
+            trees.append(step.tree)
+        else:
+            trees += step.inputs
+            values += [value for _, value in step.arguments]
+    parts = [part for tree in trees for part in walk(tree)]
+    return {part.name for part in (*parts, *values) if isinstance(part, Parameter)}
+
+
 class Memo:
     """Arrays by what they were computed of; the least used go once there are too many bytes."""
 
@@ -67,6 +81,7 @@ class Memo:
         self._most = most_bytes
         self._bytes = 0
         self._kept: OrderedDict[Hashable, tuple[Any, ...]] = OrderedDict()
+        self.roots: dict[Node, frozenset[str]] = {}  # the parameters that a part depends on
 
     def get(self, key: Hashable, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
         """The arrays of a key, computed if they are not remembered."""
@@ -135,13 +150,18 @@ class _Evaluator:
 
     def roots_of(self, node: Node) -> frozenset[str]:
         """The parameters that a part depends on, those behind its indicators too."""
+        if self.memo is not None and node in self.memo.roots:
+            return self.memo.roots[node]
         found: set[str] = set()
         for part in walk(node):
             if isinstance(part, Parameter):
                 found.add(part.name)
             elif isinstance(part, Indicator):
                 found |= self.roots[part.key]
-        return frozenset(found)
+        roots = frozenset(found)
+        if self.memo is not None:
+            self.memo.roots[node] = roots
+        return roots
 
     def values_of(self, names: frozenset[str]) -> tuple[Any, ...]:
         return tuple((name, self.parameters[name]) for name in sorted(names))

@@ -5,12 +5,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from adapters.testing import market
 from Backtest import candles as candles_module
-from Backtest.candles import check_candles, columns_of, read_candles, read_columns, tidy_candles
+from Backtest.candles import (
+    Candles,
+    check_candles,
+    check_spacing,
+    columns_of,
+    read_candles,
+    read_columns,
+    tidy_candles,
+)
 from Backtest.errors import CandleError
 
 HOUR = 3_600_000
@@ -124,9 +133,44 @@ def test_times_rise_within_each_symbol() -> None:
         check_candles(tidy_candles(frame(symbol=[None, "A", "A", "A"])))
 
 
-def test_microseconds_are_not_taken_for_milliseconds() -> None:
-    with pytest.raises(CandleError, match="no timestamp in milliseconds"):
-        tidy_candles(frame(timestamp=[moment * 1000 for moment in EXPECTED]))
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("kind", [int, float, str])
+def test_the_unit_of_numbers_is_told_by_their_size(unit: str, kind: type, tmp_path: Path) -> None:
+    factor = {"s": 0.001, "ms": 1, "us": 10**3, "ns": 10**6}[unit]
+    moments = [kind(int(moment * factor)) for moment in EXPECTED]
+    found = frame(timestamp=moments)
+    assert columns_of(tidy_candles(found)).times.tolist() == EXPECTED
+    if kind is not float:  # a csv would show 1.7e+18
+        file = tmp_path / "candles.csv"
+        found.to_csv(file, index=False)
+        assert read_columns(file).times.tolist() == EXPECTED
+        assert columns_of(read_candles(file)).times.tolist() == EXPECTED
+
+
+def test_a_column_keeps_the_unit_of_its_first_moment() -> None:
+    """Seconds of a series that begins before 1973, and milliseconds of one that begins at 0."""
+    old = frame(timestamp=[-200_000_000, -50_000_000, 50_000_000, 200_000_000])
+    assert columns_of(tidy_candles(old)).times.tolist()[1] == -50_000_000_000
+    new = frame(timestamp=[0, 60_000_000, 120_000_000, 180_000_000])
+    assert columns_of(tidy_candles(new)).times.tolist()[3] == 180_000_000
+
+
+def spaced(*minutes: int) -> Candles:
+    times = np.cumsum([0, *minutes]) * 60_000
+    ones = np.ones(len(times))
+    return Candles(times, ones, ones, ones, ones, ones)
+
+
+def test_candles_of_another_timeframe_are_refused() -> None:
+    check_spacing(spaced(60, 60, 600, 60), "1h", "x.csv")  # a gap is no fault
+    check_spacing(spaced(5), "1h", "x.csv")  # two candles prove nothing
+    for wrong in ("5m", "4h", "1d", "61m"):
+        with pytest.raises(CandleError, match=f"x.csv: its candles are 1h apart.*is {wrong}"):
+            check_spacing(spaced(60, 60, 600, 60), wrong, "x.csv")
+    days = [1440 * count for count in (31, 28, 31, 30, 31)]
+    check_spacing(spaced(*days), "1M", "x.csv")
+    with pytest.raises(CandleError, match="31d apart"):
+        check_spacing(spaced(*days), "1w", "x.csv")
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from Backtest import candles, curves, metrics
+from Backtest import candles, curves
 from Backtest.candle_pass import are_sound
 from Backtest.candles import COLUMNS, Candles
+from Backtest.errors import CandleError
+from Backtest.exact_sums import exact_sum
 from Backtest.measures import exact_total
 from Backtest.measures import survey as compiled_survey
 
@@ -55,6 +57,31 @@ def test_a_curve_is_measured_to_the_last_bit(
         curves.drawdowns(rows[first:last], rows[first - 1] if first else start).max()
         for first, last in spans
     ]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.lists(st.tuples(st.integers(0, 90), st.integers(0, 200)), max_size=12),
+    st.lists(st.floats(0.0, 1.0), max_size=4),
+)
+def test_a_curve_that_moves_in_known_places_is_looked_at_there(
+    seed: int, steps: list[tuple[int, int]], cuts: list[float]
+) -> None:
+    firsts, lasts, row = [], [], 0
+    for gap, length in steps:
+        firsts.append(row + gap)
+        row = firsts[-1] + length
+        lasts.append(row)
+    bars = row + 100
+    moves = np.zeros(bars)
+    for first, last in zip(firsts, lasts, strict=True):
+        moves[first : last + 1] = np.random.default_rng(seed).normal(0.0, 0.02, last + 1 - first)
+    rows = 1e4 * np.exp(np.cumsum(moves))
+    places = sorted({0, bars, *(int(cut * bars) for cut in cuts)})
+    spans = list(itertools.pairwise(places))
+    moving = (np.array(firsts, dtype=np.int64), np.array(lasts, dtype=np.int64))
+    assert compiled_survey(rows, 1e4, spans, moving) == plain_survey(rows, 1e4, spans)
 
 
 @pytest.mark.parametrize("bad", [0.0, -5.0, math.inf, math.nan])
@@ -110,7 +137,7 @@ def test_the_pass_over_candles_refuses_what_the_check_refuses(
     try:
         candles.check_columns(columns)
         is_sound = True
-    except candles.CandleError:
+    except CandleError:
         is_sound = False
     assert passes(columns) == is_sound
 
@@ -119,10 +146,10 @@ def test_long_candles_are_refused_with_their_row_whoever_looks() -> None:
     columns = some_candles(5_000)
     candles.check_columns(columns)
     columns.high[4_321] = 1.0
-    with pytest.raises(candles.CandleError, match="row 4321"):
+    with pytest.raises(CandleError, match="row 4321"):
         candles.check_columns(columns)
 
 
 def test_the_figures_of_many_trades_are_those_of_exact_sums() -> None:
     values = np.random.default_rng(3).normal(0.0, 100.0, 5_000)
-    assert metrics.exact_sum(values) == math.fsum(values.tolist())
+    assert exact_sum(values) == math.fsum(values.tolist())
