@@ -140,7 +140,7 @@ def take_on(loaded: LoadedContract, shop: Workshop) -> Commission:
     contract = loaded.strategy
     program = compile_contract(contract)
     shop.say(f"{contract.workflow}/{contract.task}: reading {contract.data.source} candles")
-    data = read_market_data(contract, shop.repository.root)
+    data = read_market_data(contract, shop.repository.root, say=shop.say)
     refuse_other_candles(data, shop.repository)
     path = path_in_repository(loaded.path, shop.repository.root)
     digest = contract_digest(contract)

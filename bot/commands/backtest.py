@@ -27,7 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--data",
         type=Path,
         metavar="FILE",
-        help="candles to use instead of the contract's own; {symbol} stands for each symbol",
+        help="candles instead of the contract's own: a csv, feather, parquet or json.gz file, "
+        "{symbol} in it stands for each symbol; or ccxt:EXCHANGE:START[:END], downloaded once",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("results"), metavar="DIR", help="default: results"
@@ -62,8 +63,13 @@ def _of_contract(args: argparse.Namespace) -> "Judgement":
 
     contract = load_contract(args.subject).strategy
     program = compile_contract(contract)
-    data = read_market_data(contract, repository_root(args.subject), args.data)
+    data = read_market_data(contract, repository_root(args.subject), args.data, _say)
     return judge_rules(contract, program, data)
+
+
+def _say(line: str) -> None:
+    """Tell what a download does, beside the result."""
+    sys.stderr.write(f"{line}\n")
 
 
 def _import_talib_alone() -> None:

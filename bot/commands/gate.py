@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     loaded = load_contract(args.contract)
     contract, label = loaded.strategy, contract_label(args.contract)
     program = compile_contract(contract)
-    data = read_market_data(contract, repository_root(args.contract), args.data)
+    data = read_market_data(contract, repository_root(args.contract), args.data, say_on_terminal)
     planned = planned_files(contract)
     if args.candidate is None:
         candidate = TemplateCoder().write(contract, label)
