@@ -20,6 +20,8 @@ from bot.places import inside
 if TYPE_CHECKING:  # half a second, which a backtest of arrays does not need
     import pandas as pd
 
+FREQTRADE_KINDS = (".feather", ".parquet", ".json.gz", ".json")
+
 
 @dataclass(frozen=True)
 class MarketData:
@@ -163,7 +165,7 @@ def _span(candles: Candles, contract: Contract, label: str) -> Candles:
 
 def _file_of(contract: Contract, symbol: str, root: Path, given: Path | None) -> tuple[str, Path]:
     if given is None:
-        label = _path_of(contract, symbol)
+        label = _path_of(contract, symbol, root)
         return label, inside(root, label)
     stem = file_symbol(symbol)
     if len(contract.market.symbols) == 1:
@@ -176,15 +178,21 @@ def _file_of(contract: Contract, symbol: str, root: Path, given: Path | None) ->
     return path.name if stem in path.name else f"{stem}/{path.name}", path
 
 
-def _path_of(contract: Contract, symbol: str) -> str:
-    source, pattern = contract.data.source, contract.data.path
+def _path_of(contract: Contract, symbol: str, root: Path | None = None) -> str:
+    """A symbol's file; in Freqtrade's folder the kind that is there, feather if none is."""
+    source, pattern, timeframe = contract.data.source, contract.data.path, contract.market.timeframe
     if source == "ccxt":
-        timeframe = contract.market.timeframe
         return f"ccxt/{contract.data.exchange}/{file_symbol(symbol)}-{timeframe}.csv"
-    if pattern is None:
-        hint = "Add path: user_data/data/binance, Freqtrade's folder with the candles."
-        raise InputError(f"data.source: {source} needs a path", hint)
-    label = pattern.replace("{symbol}", file_symbol(symbol))
-    if source == "freqtrade" and not label.endswith((".feather", ".csv", ".parquet")):
-        return f"{label.rstrip('/')}/{file_symbol(symbol)}-{contract.market.timeframe}.feather"
-    return label
+    if source != "freqtrade":
+        return (pattern or "").replace("{symbol}", file_symbol(symbol))
+    label = (pattern or f"user_data/data/{contract.data.exchange}").replace(
+        "{symbol}", file_symbol(symbol)
+    )
+    if label.endswith((*FREQTRADE_KINDS, ".csv")):
+        return label
+    stem = f"{file_symbol(symbol)}-{timeframe}"
+    if contract.market.type == "futures":
+        stem = f"futures/{stem}-futures"
+    names = [f"{label.rstrip('/')}/{stem}{kind}" for kind in FREQTRADE_KINDS]
+    there = (name for name in names if root is not None and inside(root, name).is_file())
+    return next(there, names[0])
