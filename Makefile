@@ -11,6 +11,8 @@ NPM_READY := build/npm/.ready
 # Worker processes of pytest: a number, or auto for one per core.
 WORKERS ?= auto
 PYTEST_ARGS ?=
+# For the engine's race: --quick, --bars, --rounds, --limit-s.
+BENCH_ARGS ?=
 
 .PHONY: help setup demo test check bench bench-engine worlds clean
 
@@ -53,7 +55,7 @@ bench: $(READY)  ## measure what the README claims
 	@$(BIN)/python -m benchmarks.generate_100
 
 bench-engine: $(READY)  ## race the engine against its peers, side by side
-	@$(BIN)/python -m benchmarks.engine
+	@$(BIN)/python -m benchmarks.engine $(BENCH_ARGS)
 
 worlds: $(READY)  ## 20,000 random worlds: event path = compiled path
 	@$(BIN)/python -m benchmarks.worlds 20000
