@@ -15,6 +15,8 @@ export STRATWRIGHT_FREQTRADE
 # Worker processes of pytest: a number, or auto for one per core.
 WORKERS ?= auto
 PYTEST_ARGS ?=
+# For the engine's race: --quick, --bars, --rounds, --limit-s.
+BENCH_ARGS ?=
 
 .PHONY: corpus freqtrade help setup demo test check bench bench-engine worlds clean
 
@@ -66,7 +68,7 @@ bench: $(READY)  ## measure what the README claims
 	@$(BIN)/python -m benchmarks.gates
 
 bench-engine: $(READY)  ## race the engine against its peers, side by side
-	@$(BIN)/python -m benchmarks.engine
+	@$(BIN)/python -m benchmarks.engine $(BENCH_ARGS)
 
 worlds: $(READY)  ## 20,000 random worlds: event path = compiled path
 	@$(BIN)/python -m benchmarks.worlds 20000

@@ -25,7 +25,13 @@ BLOCK_ROWS = 8192  # a block of candles stays in the processor's cache
 SMALL_FILE_BYTES = 2_000_000  # about 25,000 candles; above, pandas is quicker than it is late
 MOMENTS_A_MS = {"us": 1_000, "ns": 1_000_000}
 MISSING = np.iinfo(np.int64).min  # numpy's word for no moment
-READERS = {".csv": "read_csv", ".feather": "read_feather", ".parquet": "read_parquet"}
+READERS = {
+    ".csv": "read_csv",
+    ".feather": "read_feather",
+    ".parquet": "read_parquet",
+    ".json": "read_json",
+    ".json.gz": "read_json",
+}
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,7 @@ class PlainColumns(NamedTuple):
 
 
 def read_candles(path: str | Path) -> pd.DataFrame:
-    """Read a csv, feather or parquet file into a tidy, checked frame.
+    """Read a csv, feather or parquet file, or Freqtrade's json, into a tidy, checked frame.
 
     Raises:
         CandleError: the file is missing, is of no known kind, or holds a malformed candle.
@@ -84,7 +90,7 @@ def read_candles(path: str | Path) -> pd.DataFrame:
     import pandas as pd
 
     file = Path(path)
-    reader = READERS.get(file.suffix.lower())
+    reader = next((READERS[kind] for kind in READERS if file.name.lower().endswith(kind)), None)
     if reader is None:
         raise CandleError(f"{file} is no candle file", f"Known kinds: {', '.join(READERS)}")
     if not file.is_file():
@@ -98,6 +104,8 @@ def read_candles(path: str | Path) -> pd.DataFrame:
     except (OSError, ValueError) as error:  # pandas' and pyarrow's parser errors are ValueErrors
         reason = " ".join(str(error).split())
         raise CandleError(f"cannot read {file}: {reason}", "Is it a whole candle file?") from None
+    if reader == "read_json" and len(frame.columns) == 1 + len(COLUMNS):
+        frame = frame.set_axis([TIME_NAMES[0], *COLUMNS], axis=1)  # rows without names
     try:
         tidy = tidy_candles(frame)
         check_candles(tidy)

@@ -243,6 +243,11 @@ class SimBroker:
         book.row = len(self._account.times) - 1
 
     @property
+    def stepped_bars(self) -> int:
+        """How many bars have been stepped; a compiled run counts when it is laid out."""
+        return self._stepped
+
+    @property
     def equity(self) -> float:
         """Cash and what the open positions are worth at the last close."""
         self._unroll()

@@ -1,6 +1,6 @@
 """Decisions and the trusted side's own candles to trades, equity and metrics."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,8 +44,15 @@ def decide(contract: Contract, program: Program, data: MarketData) -> dict[str, 
     }
 
 
-def judge_rules(contract: Contract, program: Program, data: MarketData) -> Judgement:
+def judge_rules(
+    contract: Contract,
+    program: Program,
+    data: MarketData,
+    watch: Callable[[SimBroker], None] | None = None,
+) -> Judgement:
     """Play what the contract itself decides; the same as `decide` and `judge`, with less work.
+
+    `watch` is given the broker before the first candle, to look how far it is.
 
     Raises:
         InputError: the candles cannot be traded by these rules.
@@ -60,6 +67,8 @@ def judge_rules(contract: Contract, program: Program, data: MarketData) -> Judge
             signals = read_signals(contract_signals(contract, program, values), len(candles))
             decisions = SignalDecisions(signals, symbol, candles.close)
             feeds.append(Feed(symbol, candles, decisions))
+        if watch is not None:
+            watch(broker)
         summary = run_feeds(SimBrokerAdapter(broker), feeds, cfg)
     except BacktestError as error:
         raise InputError(error.message, error.hint) from None

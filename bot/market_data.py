@@ -1,7 +1,7 @@
 """A contract's `data` to checked candles and the digest of the files they came from."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from adapters.views import CandleView
 from Backtest.candles import Candles, check_spacing, read_columns
 from Backtest.errors import BacktestError
-from Backtest.times import iso, to_ms
+from Backtest.times import LAST_MS, iso, to_ms
+from bot.contract.market import Data
 from bot.contract.model import Contract
 from bot.contract.symbols import file_symbol, moment
 from bot.errors import InputError
@@ -18,6 +19,8 @@ from bot.places import inside
 
 if TYPE_CHECKING:  # half a second, which a backtest of arrays does not need
     import pandas as pd
+
+FREQTRADE_KINDS = (".feather", ".parquet", ".json.gz", ".json")
 
 
 @dataclass(frozen=True)
@@ -55,26 +58,44 @@ class MarketData:
         return pd.concat(parts, ignore_index=True)
 
 
-def read_market_data(contract: Contract, root: Path, given: Path | None = None) -> MarketData:
-    """Read the candles that a contract names, or those of another file or pattern.
+def _silent(_: str) -> None:
+    """Say nothing."""
+
+
+def read_market_data(
+    contract: Contract,
+    root: Path,
+    given: Path | None = None,
+    say: Callable[[str], None] = _silent,
+) -> MarketData:
+    """Read the candles that a contract names, or those of another file, pattern or exchange.
 
     Args:
         contract: whose data.
         root: the repository; paths in the contract are relative to it.
-        given: read this instead; `{symbol}` in it stands for each symbol.
+        given: read this instead; `{symbol}` in it stands for each symbol, and
+            `ccxt:EXCHANGE:START[:END]` for a download.
+        say: hears how a download goes, and of gaps in it.
 
     Raises:
-        InputError: a file is missing or a candle is malformed.
+        InputError: a file is missing, a candle is malformed, an exchange has no such market.
+        WorldError: an exchange cannot be reached.
     """
+    contract, given = _redirected(contract, given)
     digest = hashlib.sha256()
     candles: dict[str, Candles] = {}
     contents: dict[str, bytes] = {}
     for symbol in contract.market.symbols:
-        label, path = _file_of(contract, symbol, root, given)
+        if contract.data.source == "ccxt" and given is None:
+            label, path = _downloaded(contract, symbol, say)
+        else:
+            label, path = _file_of(contract, symbol, root, given)
         try:
             found = read_columns(path)
             check_spacing(found, contract.market.timeframe, label)
             candles[symbol] = _span(found, contract, label)
+            if contract.data.source == "ccxt" and given is None:
+                _tell_gaps(symbol, candles[symbol], contract.market.timeframe, say)
             data = path.read_bytes()
         except BacktestError as error:
             raise InputError(error.message, error.hint) from None
@@ -88,6 +109,47 @@ def read_market_data(contract: Contract, root: Path, given: Path | None = None) 
 def data_paths(contract: Contract) -> tuple[str, ...]:
     """The files that a contract names, by their paths in the repository."""
     return tuple(_path_of(contract, symbol) for symbol in contract.market.symbols)
+
+
+def _redirected(contract: Contract, given: Path | None) -> tuple[Contract, Path | None]:
+    """A contract whose candles come from the exchange that the command line names, if it does."""
+    text = str(given) if given is not None else ""
+    if not text.startswith("ccxt:"):
+        return contract, given
+    _, exchange, *times = text.split(":", 3)
+    asked: dict[str, object] = {"source": "ccxt", "exchange": exchange}
+    asked |= dict(zip(("start", "end"), times, strict=False))
+    try:
+        data = Data.model_validate(asked)
+    except ValueError:
+        hint = "Write ccxt:EXCHANGE:START or ccxt:EXCHANGE:START:END, days in UTC: "
+        raise InputError(
+            f"--data {text} is not understood", hint + "ccxt:binance:2024-01-01:2024-07-01."
+        ) from None
+    return contract.model_copy(update={"data": data}), None
+
+
+def _downloaded(contract: Contract, symbol: str, say: Callable[[str], None]) -> tuple[str, Path]:
+    """The label and the cached file of a symbol's candles, downloaded if need be."""
+    from bot.exchange.cache import fetched
+    from bot.exchange.download import Stretch
+
+    data, market = contract.data, contract.market
+    if data.start is None or data.exchange is None:
+        raise InputError("data.source: ccxt needs a start", "Add start: 2024-01-01.")
+    first = to_ms(moment(data.start))
+    last = LAST_MS if data.end is None else to_ms(moment(data.end))
+    stretch = Stretch(symbol, market.timeframe, first, last)
+    path = fetched(data.exchange, stretch, say, futures=market.type == "futures")
+    return _path_of(contract, symbol), path
+
+
+def _tell_gaps(symbol: str, candles: Candles, timeframe: str, say: Callable[[str], None]) -> None:
+    from bot.exchange.download import gap_report
+
+    told = gap_report(candles.times.tolist(), timeframe)
+    if told is not None:
+        say(f"{symbol} {timeframe}: {told}")
 
 
 def _span(candles: Candles, contract: Contract, label: str) -> Candles:
@@ -105,7 +167,7 @@ def _span(candles: Candles, contract: Contract, label: str) -> Candles:
 
 def _file_of(contract: Contract, symbol: str, root: Path, given: Path | None) -> tuple[str, Path]:
     if given is None:
-        label = _path_of(contract, symbol)
+        label = _path_of(contract, symbol, root)
         return label, inside(root, label)
     stem = file_symbol(symbol)
     if len(contract.market.symbols) == 1:
@@ -118,12 +180,21 @@ def _file_of(contract: Contract, symbol: str, root: Path, given: Path | None) ->
     return path.name if stem in path.name else f"{stem}/{path.name}", path
 
 
-def _path_of(contract: Contract, symbol: str) -> str:
-    source, pattern = contract.data.source, contract.data.path
-    if source == "ccxt" or pattern is None:
-        hint = "Give --data FILE, or a contract with source: csv, feather or freqtrade and a path."
-        raise InputError(f"data.source: {source} is not downloaded by this version", hint)
-    label = pattern.replace("{symbol}", file_symbol(symbol))
-    if source == "freqtrade" and not label.endswith((".feather", ".csv", ".parquet")):
-        return f"{label.rstrip('/')}/{file_symbol(symbol)}-{contract.market.timeframe}.feather"
-    return label
+def _path_of(contract: Contract, symbol: str, root: Path | None = None) -> str:
+    """A symbol's file; in Freqtrade's folder the kind that is there, feather if none is."""
+    source, pattern, timeframe = contract.data.source, contract.data.path, contract.market.timeframe
+    if source == "ccxt":
+        return f"ccxt/{contract.data.exchange}/{file_symbol(symbol)}-{timeframe}.csv"
+    if source != "freqtrade":
+        return (pattern or "").replace("{symbol}", file_symbol(symbol))
+    label = (pattern or f"user_data/data/{contract.data.exchange}").replace(
+        "{symbol}", file_symbol(symbol)
+    )
+    if label.endswith((*FREQTRADE_KINDS, ".csv")):
+        return label
+    stem = f"{file_symbol(symbol)}-{timeframe}"
+    if contract.market.type == "futures":
+        stem = f"futures/{stem}-futures"
+    names = [f"{label.rstrip('/')}/{stem}{kind}" for kind in FREQTRADE_KINDS]
+    there = (name for name in names if root is not None and inside(root, name).is_file())
+    return next(there, names[0])

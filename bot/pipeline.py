@@ -171,7 +171,7 @@ def take_on(loaded: LoadedContract, shop: Workshop, delivery: Delivery | None = 
         shop.say(f"{contract.workflow}/{contract.task}: {note}")
     program = compile_contract(contract)
     shop.say(f"{contract.workflow}/{contract.task}: reading {contract.data.source} candles")
-    data = read_market_data(contract, shop.repository.root)
+    data = read_market_data(contract, shop.repository.root, say=shop.say)
     refuse_other_candles(data, shop.repository)
     path = path_in_repository(loaded.path, shop.repository.root)
     digest = contract_digest(contract)

@@ -1,6 +1,7 @@
 """A strategy file to a backtest of it: its code in the sandbox, its results computed outside."""
 
 import ast
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,19 @@ from sandbox_runner.port import Sandbox
 from sandbox_runner.request import Run
 
 
-def backtest_file(path: Path, data: str, sandbox: Sandbox) -> Judgement:
+def backtest_file(
+    path: Path,
+    data: str,
+    sandbox: Sandbox,
+    watch: Callable[[SimBroker, int], None] | None = None,
+) -> Judgement:
     """Ask a strategy file for its decisions and replay them.
 
     Args:
         path: a file of seed 001's shape, as `generate` writes it.
         data: candle file; `{symbol}` in it stands for each symbol.
         sandbox: where the file's code runs.
+        watch: is given the broker and the number of candles before the first of them.
 
     Raises:
         InputError: the file or the candles cannot be read.
@@ -42,6 +49,8 @@ def backtest_file(path: Path, data: str, sandbox: Sandbox) -> Judgement:
         frame = read_all(data, cfg)
         decisions = _decide(source, cfg, frame, sandbox)
         broker = SimBroker(**broker_settings(cfg))
+        if watch is not None:
+            watch(broker, len(frame))
         summary = replay_decisions(SimBrokerAdapter(broker), frame, cfg, decisions)
     except BacktestError as error:
         raise InputError(error.message, error.hint) from None

@@ -1,212 +1,160 @@
 """`make bench-engine`: the same work on our engine and on its peers, interleaved, as ratios.
 
-    python -m benchmarks.engine [--bars N] [--rounds N] [--quick]
+    python -m benchmarks.engine [--quick] [--bars N ...] [--rounds N] [--limit-s S]
 
-Each peer has its own environment under build/peers; one that cannot be installed is reported as
-such. The peers and our paths take turns, one run each a round, so that a busy machine slows all of
-them alike; figures are the best round's.
+Each peer has its own environment under build/peers; one that cannot be installed is named with the
+reason. The engines take turns, one run each a round, so that a busy machine slows all of them
+alike; the best round counts. Whoever would need longer than the limit for a run sits that size
+out.
 """
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from benchmarks.engine import cold, shape, tables
+from benchmarks.engine.candles import WILD, write_candles
+from benchmarks.engine.explain import PEER_RULES, compare, lines_of, work_of
+from benchmarks.engine.peers import PACKAGES, PEERS, install, version_of
+from benchmarks.engine.race import Field, Result, cold_start
+from benchmarks.engine.worker import load
 
-from benchmarks.engine import cold, shape
-
-ROOT = Path(__file__).parents[2]
-HERE = Path(__file__).parent
-PEERS = ROOT / "build" / "peers"
-PACKAGES = {
-    "backtesting": ("backtesting", "TA-Lib"),
-    "vectorbt": ("vectorbt", "TA-Lib"),
-    "backtrader": ("backtrader", "TA-Lib", "pandas"),
-    "raptorbt": ("raptorbt", "numpy"),
-    "nautilus_trader": ("nautilus_trader",),
-    "freqtrade": ("freqtrade",),
-    "jesse": ("jesse",),
-}
-SLOW = {"backtesting", "backtrader", "ours-event", "ours-naive"}  # tenths of the bars
-ROUNDS = 5
+WILD_BARS = 20_221  # both works hold a position at the end of these
+SMALL = 10_000  # below, half of the time is taken to be what a run costs by itself
+OURS = ["ours", "ours-contract", "ours-event"]
 
 
-def install(peer: str) -> str | None:
-    """Make a peer's environment; what went wrong, if it did."""
-    folder = PEERS / peer
-    python = folder / "bin" / "python"
-    ready = folder / ".ready"
-    if ready.exists():
-        return None
-    log = ""
-    for command in (
-        (sys.executable, "-m", "venv", str(folder)),
-        (str(python), "-m", "pip", "install", "--quiet", *PACKAGES[peer]),
-    ):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        log = done.stderr.strip()
-        if done.returncode != 0:
-            return log.splitlines()[-1] if log else "pip failed"
-    ready.touch()
-    return None
+def say(text: str) -> None:
+    """What is going on, beside the tables."""
+    print(f"[{time.strftime('%H:%M:%S')}] {text}", file=sys.stderr, flush=True)
 
 
-def write_candles(folder: Path, bars: int) -> None:
-    """Seeded candles as columns."""
-    chance = np.random.default_rng(3)
-    close = 40_000 * np.exp(np.cumsum(chance.normal(0, 0.003, bars)))
-    opened = np.concatenate((close[:1], close[:-1])) * (1 + chance.normal(0, 0.0002, bars))
-    columns = {
-        "time": np.arange(bars, dtype=np.int64) * 300_000_000_000 + 1_420_070_400_000_000_000,
-        "open": opened,
-        "high": np.maximum(opened, close) * (1 + np.abs(chance.normal(0, 0.001, bars))),
-        "low": np.minimum(opened, close) * (1 - np.abs(chance.normal(0, 0.001, bars))),
-        "close": close,
-        "volume": np.ones(bars),
+def installed() -> tuple[list[str], dict[str, str]]:
+    """The peers that are there, and why others are not."""
+    PEERS.mkdir(parents=True, exist_ok=True)
+    missing: dict[str, str] = {}
+    for peer in PACKAGES:
+        say(f"{peer}: looking at its environment")
+        trouble = install(peer)
+        if trouble:
+            missing[peer] = trouble
+    return [peer for peer in PACKAGES if peer not in missing], missing
+
+
+def explained(field: Field, peers: list[str], folder: Path) -> int:
+    """Print every peer's trades beside ours; how many nothing explains."""
+    place = write_candles(folder / "wild", WILD_BARS, WILD)
+    columns, odd = load(str(place)), 0
+    for work in ("dip", "cross"):
+        say(f"{work}: whether the trades agree")
+        found = field.race(work, ["ours", *peers], place, 0, 60)
+        print(f"\nTrades of {work} on {WILD_BARS:,} wild candles; differences by fill rule")
+        for peer in peers:
+            if found[peer].why_not or found["ours"].why_not:
+                print(f"{peer:<16} {found[peer].why_not or found['ours'].why_not}")
+                odd += 1
+                continue
+            told = compare(
+                columns,
+                work_of(work, columns),
+                PEER_RULES[peer],
+                found["ours"].trades,
+                found[peer].trades,
+            )
+            odd += len(told.unexplained)
+            print("\n".join(lines_of(peer, told)))
+    return odd
+
+
+def raced(field: Field, work: str, peers: list[str], folder: Path, given: Any) -> Any:
+    """Everybody's results by size; whoever would need too long is left out, with the reason."""
+    names = [*OURS, *(["ours-naive"] if work == "dip" else []), *peers]
+    results: dict[int, dict[str, Result]] = {}
+    pace: dict[str, float] = {}  # seconds a bar
+    for bars in given.bars:
+        place = write_candles(folder / str(bars), bars)
+        expected = {name: pace.get(name, 0.0) * bars for name in names}  # seconds
+        able = [name for name in names if expected[name] <= given.limit_s]
+        say(f"{work}, {bars:,} bars: {', '.join(able)}")
+        results[bars] = field.race(work, able, place, given.rounds, 2 * given.limit_s)
+        for name in names:
+            if name not in able:
+                why = f"about {expected[name]:.0f} s"
+                results[bars][name] = Result(why_not=why)
+            elif results[bars][name].seconds is not None:
+                pace[name] = results[bars][name].seconds / bars * (0.5 if bars < SMALL else 1.0)
+    return results
+
+
+def measure(field: Field, peers: list[str], folder: Path, given: Any) -> dict[str, Any]:
+    """All races."""
+    found: dict[str, Any] = {
+        work: raced(field, work, peers, folder, given) for work in ("dip", "cross")
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, column in columns.items():
-        np.save(folder / f"{name}.npy", column)
+    say("sweep of 100 sets")
+    sweepers = ["ours", *(name for name in ("raptorbt", "vectorbt") if name in peers)]
+    place = write_candles(folder / "100000", 100_000)
+    found["sweep"] = field.race("sweep", sweepers, place, given.rounds, 60)
+    field.end()
+    say("cold start")
+    place = write_candles(folder / "1000", 1_000)
+    write_text_inputs(place)
+    found["cold"] = cold_start(["ours", *peers], place, min(3, given.rounds))
+    return found
 
 
-class Far:
-    """A worker process, asked for one run at a time."""
+def write_text_inputs(folder: Path) -> None:
+    """The same candles as csv, and the work as a contract."""
+    from benchmarks.engine.ours import COMMON, CONTRACTS, frame_of
 
-    def __init__(self, name: str, work: str, folder: Path) -> None:
-        self.name = name
-        command = [str(PEERS / name / "bin" / "python"), str(HERE / f"peer_{name}.py"), work]
-        if name.startswith("ours"):
-            kind = f"{work}{name.removeprefix('ours')}"
-            command = [sys.executable, "-m", "benchmarks.engine.ours", kind]
-        single = {"RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-        self._process = subprocess.Popen(
-            [*command, str(folder)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            cwd=ROOT,
-            env={**os.environ, **single},
-        )
-
-    def run(self) -> dict[str, Any]:
-        """One run: seconds and trades, or an error."""
-        pipe, answers = self._process.stdin, self._process.stdout
-        if pipe is None or answers is None:
-            return {"error": "no pipes"}
-        try:
-            pipe.write("run\n")
-            pipe.flush()
-            line = answers.readline()
-        except BrokenPipeError:
-            line = ""
-        found: dict[str, Any] = json.loads(line) if line else {"error": "the worker died"}
-        return found
-
-    def end(self) -> None:
-        """Let it go."""
-        if self._process.stdin is not None:
-            self._process.stdin.close()
-        self._process.wait(timeout=60)
+    frame_of(load(str(folder))).to_csv(folder / "candles.csv", index=False)
+    text = json.dumps({**COMMON, **CONTRACTS["dip"]})
+    (folder / "contract.json").write_text(text, "utf-8")
 
 
-def race(work: str, names: list[str], bars: int, folder: Path, rounds: int) -> dict[str, Any]:
-    """Let everybody take turns; the best seconds a bar and the trades of each."""
-    slow_bars = max(1_000, bars // 10)
-    places = {bars: folder / str(bars), slow_bars: folder / str(slow_bars)}
-    for count, place in places.items():
-        if not place.exists():
-            write_candles(place, count)
-    sizes = {name: slow_bars if name in SLOW else bars for name in names}
-    far = [Far(name, work, places[sizes[name]]) for name in names]
-    best: dict[str, Any] = {}
-    for turn in range(rounds + 1):  # the first turn warms up
-        for one in far:
-            told = one.run() if best.get(one.name, {}).get("error") is None else best[one.name]
-            if "error" in told:
-                best[one.name] = told
-            elif turn:
-                a_bar = told["seconds"] / sizes[one.name]
-                before = best.get(one.name, {"a_bar": np.inf})
-                best[one.name] = {"a_bar": min(a_bar, before["a_bar"]), "trades": told["trades"]}
-    for one in far:
-        one.end()
-    return best
-
-
-def table(title: str, best: dict[str, Any], base: str) -> None:
-    """Print a race, and everybody's time over that of one of us."""
-    print(f"\n{title}")
-    for name, found in best.items():
-        if "error" in found:
-            print(f"  {name:<16} {found['error']}")
-            continue
-        ratio = found["a_bar"] / best[base]["a_bar"] if "a_bar" in best.get(base, {}) else np.nan
-        count = len(found["trades"]) if isinstance(found["trades"], list) else found["trades"]
-        print(
-            f"  {name:<16} {1e-6 / found['a_bar']:9.2f} M bars/s   {ratio:7.2f} x the time of"
-            f" {base}   {count} trades"
-        )
-
-
-def agreement(best: dict[str, Any], base: str) -> None:
-    """Say how many of our trades each peer has, and the fill rule behind the others."""
-    ours = best.get(base, {}).get("trades")
-    for name, found in best.items():
-        theirs = found.get("trades")
-        if name == base or not isinstance(ours, list) or not isinstance(theirs, list):
-            continue
-        print(f"  {name:<16} {shape.explain(name, ours, theirs)}")
+def arguments() -> argparse.Namespace:
+    """What was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="1,000 and 100,000 bars, fewer rounds")
+    parser.add_argument("--bars", type=int, nargs="+", help="default: 1,000, 100,000, 1,000,000")
+    parser.add_argument("--rounds", type=int, help="counted turns; default 5, quick 2")
+    parser.add_argument("--limit-s", type=float, help="longest run; default 45 s, quick 10 s")
+    given = parser.parse_args()
+    given.bars = given.bars or ([1_000, 100_000] if given.quick else [1_000, 100_000, 1_000_000])
+    given.rounds = given.rounds or (2 if given.quick else 5)
+    given.limit_s = given.limit_s or (10.0 if given.quick else 45.0)
+    return given
 
 
 def main() -> int:
-    """Install, race, explain."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bars", type=int, nargs="*", default=[1_000, 100_000, 1_000_000])
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--quick", action="store_true", help="no linearity table beyond 1 M bars")
-    arguments = parser.parse_args()
-    PEERS.mkdir(parents=True, exist_ok=True)
-    here = []
-    for peer in PACKAGES:
-        trouble = install(peer)
-        if trouble:
-            print(f"{peer}: not installed: {trouble}")
-        elif (HERE / f"peer_{peer}.py").exists():
-            here.append(peer)
-        else:
-            print(f"{peer}: installed; it runs from its own project folder and has no driver here")
+    """Install, compare, race, print."""
+    given, start = arguments(), time.monotonic()
+    peers, missing = installed()
+    for peer in peers:
+        print(f"{peer:<16} {version_of(peer)}")
+    for peer, why in missing.items():
+        print(f"{peer:<16} NOT INSTALLED: {why}")
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for work in ("dip", "cross"):
-            for bars in arguments.bars:
-                names = [
-                    "ours",
-                    "ours-contract",
-                    "ours-event",
-                    *(["ours-naive"] if work == "dip" else []),
-                    *here,
-                ]
-                best = race(work, names, bars, folder, arguments.rounds)
-                table(f"{work}, {bars:,} bars (slow ones a tenth)", best, "ours")
-                if bars == min(100_000, max(arguments.bars)):
-                    print("  trades beside ours:")
-                    same = race(work, ["ours", *here], bars, folder, 1)
-                    agreement({k: v for k, v in same.items() if k not in SLOW}, "ours")
-        quick = [name for name in ("raptorbt", "vectorbt") if name in here]
-        best = race("sweep", ["ours", *quick], 100_000, folder, arguments.rounds)
-        table("sweep of 100 sets on 100,000 bars, one core (bars of one set)", best, "ours")
-        if "backtesting" in here and (folder / "1000").exists():
-            cold.cold_starts(folder / "1000", folder / "cold", PEERS)
-        shape.kernel_ratio(folder / "1000000")
-        shape.sweep_growth(folder / "100000")
-        shape.linearity(7 if not arguments.quick else 6)
-    return 0
+        folder, field = Path(name), Field()
+        try:
+            odd = explained(field, peers, folder)
+            found = measure(field, peers, folder, given)
+        finally:
+            field.end()
+        tables.show(found, given.bars)
+        if "backtesting" in peers:
+            cold.cold_starts(write_candles(folder / "1000", 1_000), folder / "cold", PEERS)
+        say("the loop beside C")
+        shape.kernel_ratio(write_candles(folder / "1000000", 1_000_000))
+        say("growth with the sets of a sweep, and with the bars")
+        shape.sweep_growth(write_candles(folder / "100000", 100_000))
+        shape.linearity(6 if given.quick else 7)
+    print(f"\nUnexplained trades: {odd}. The whole took {time.monotonic() - start:.0f} s.")
+    return 1 if odd else 0
 
 
 if __name__ == "__main__":

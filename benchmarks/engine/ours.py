@@ -193,5 +193,5 @@ WORKS = {
 
 if __name__ == "__main__":
     np.seterr(all="ignore")
-    sys.argv[1] = sys.argv[1].removeprefix("ours-")
-    serve(WORKS)
+    path = sys.argv[1].removeprefix("ours")  # "", -event or -naive
+    serve({name.removesuffix(path): make for name, make in WORKS.items() if name.endswith(path)})

@@ -1,4 +1,8 @@
-"""backtrader: next() on every bar, bracket orders by hand, cheat-on-nothing defaults."""
+"""backtrader: next() on every bar, orders at the next open.
+
+Stop and target are sent when the entry has filled, so that they count from its price; a bracket
+would count them from the close before it. Either way they hold from the bar after the entry on.
+"""
 
 from typing import Any
 
@@ -26,23 +30,22 @@ class Dip(bt.Strategy):  # type: ignore[misc]
         price = self.data.close[0]
         if not self.position:
             if self.rsi[0] < OVERSOLD and price > self.trend[0]:
-                size = 0.9 * self.broker.getvalue() / price
-                self.buy_bracket(
-                    size=size,
-                    exectype=bt.Order.Market,
-                    stopprice=price * (1 - STOP),
-                    limitprice=price * (1 + TARGET),
-                )
+                self.buy(size=0.9 * self.broker.getvalue() / price)
         elif self.rsi[0] > OVERBOUGHT:
             for order in self.broker.get_orders_open():
                 self.cancel(order)
             self.close()
+
+    def protect(self, size: float, price: float) -> None:
+        stop = self.sell(size=size, exectype=bt.Order.Stop, price=price * (1 - STOP))
+        self.sell(size=size, exectype=bt.Order.Limit, price=price * (1 + TARGET), oco=stop)
 
     def notify_order(self, order: Any) -> None:
         if order.status == order.Completed:
             fill = (len(self) - 1, order.executed.price)
             if order.isbuy():
                 self.entry = fill
+                self.protect(order.executed.size, fill[1])
             elif self.entry is not None:
                 self.closed.append((self.entry[0], fill[0], self.entry[1], fill[1]))
                 self.entry = None
@@ -54,6 +57,9 @@ class Cross(Dip):
         self.slow = bt.talib.SMA(self.data.close, timeperiod=100)
         self.closed = []
         self.entry = None
+
+    def protect(self, size: float, price: float) -> None:
+        """The crossing has no levels."""
 
     def next(self) -> None:
         if not self.position:

@@ -1,4 +1,4 @@
-"""What lies behind the figures: trades that differ, the loop beside C, growth with the bars."""
+"""What lies behind the figures: the loop beside C, growth with the bars."""
 
 import ctypes
 import os
@@ -17,32 +17,6 @@ from Backtest import compiled
 from Backtest.compiled import LoopRules
 from Backtest.settings import SimSettings
 from Backtest.signals import read_signals
-
-RULES = {
-    "raptorbt": "an entry decided on the bar in which a stop or target ended the trade before it"
-    " is one that it leaves out and ours takes",
-}
-Rows = list[Any]
-
-
-def explain(peer: str, ours: Rows, theirs: Rows) -> str:
-    """How many entries and whole trades agree, and the rule that makes the others differ."""
-    entered = {trade[0] for trade in ours} & {trade[0] for trade in theirs}
-    exits = {trade[0]: (trade[1], trade[3]) for trade in theirs}
-    whole = sum(
-        trade[0] in exits
-        and exits[trade[0]][0] == trade[1]
-        and abs(exits[trade[0]][1] / trade[3] - 1) < 1e-6
-        for trade in ours
-    )
-    said = f"{len(entered)} of {len(ours)} entries, {whole} whole trades the same"
-    if whole == len(ours) == len(theirs):
-        return said
-    others = [trade for trade in ours if trade[0] not in exits]
-    ended = {trade[1] for trade in ours}
-    late = sum(trade[0] - 1 in ended for trade in others)
-    why = RULES.get(peer, "the other differences have not been traced to a rule")
-    return f"{said}; {late} of the {len(others)} missing were decided on an exit's bar; {why}"
 
 
 def _dip(folder: Path) -> tuple[Any, Any, SimSettings, LoopRules]:
@@ -163,7 +137,7 @@ def _measure(bars: int) -> None:
     from adapters.strategy_loop import loop_rules
     from adapters.views import CandleView
     from Backtest.simbroker import SimBroker
-    from benchmarks.engine.__main__ import write_candles
+    from benchmarks.engine.candles import write_candles
     from benchmarks.engine.ours import candles_of, generated
     from benchmarks.engine.worker import load
 
@@ -186,8 +160,7 @@ def _measure(bars: int) -> None:
 
     with tempfile.TemporaryDirectory() as name:
         for place, count in (("small", 5_000), ("real", bars)):
-            write_candles(Path(name) / place, count)
-            seconds, ours, system = play(Path(name) / place)
+            seconds, ours, system = play(write_candles(Path(name) / place, count))
     peak = _peak_bytes() - _resident_before
     a_bar = (f"{spent / bars * 1e9:10.1f}" for spent in (ours, system))
     print(f"{bars:>9} {seconds:9.4f} {'  '.join(a_bar)} {peak / bars:10.0f}")

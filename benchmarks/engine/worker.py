@@ -1,7 +1,7 @@
 """The far end of a benchmark: does one kind of work again and again, each time it is told to.
 
 Runs inside a peer's own environment, so it stands on the standard library and numpy alone. It is
-started with a folder of columns and answers each line on stdin with one line of JSON.
+told a work and a folder of columns a line and answers each with one line of JSON.
 """
 
 import json
@@ -32,17 +32,20 @@ def crossed_above(a: Any, b: Any) -> Any:
 
 
 def serve(makers: dict[str, Callable[[Columns], Callable[[], Any]]]) -> None:
-    """Answer requests: which work, then `run` as often as it comes; ends with stdin.
+    """Answer lines of `work folder`, each with one run of that work; ends with stdin.
 
     A maker takes the columns and returns what is timed; that returns the trades, as (entry bar,
-    exit bar, entry price, exit price), or their number.
+    exit bar, entry price, exit price), or their number. A work is made ready once for a folder.
     """
-    work, folder = sys.argv[1], sys.argv[2]
-    if work not in makers:
-        answer({"error": f"no driver for {work}"})
-        return
-    run = makers[work](load(folder))
-    for _ in sys.stdin:
+    ready, run = "", None
+    for line in sys.stdin:
+        work, folder = line.split(maxsplit=1)
+        if work not in makers:
+            answer({"error": f"no driver for {work}"})
+            continue
+        if run is None or line != ready:
+            run = None  # the work before it may hold much memory
+            run, ready = makers[work](load(folder.strip())), line
         start = time.perf_counter()
         found = run()
         seconds = time.perf_counter() - start

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.errors import InputError
+from bot.progress import Progress
 
 if TYPE_CHECKING:
+    from Backtest.simbroker import SimBroker
     from bot.judge import Judgement
 
 HELP = "backtest a contract or a strategy file on candles"
@@ -27,7 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--data",
         type=Path,
         metavar="FILE",
-        help="candles to use instead of the contract's own; {symbol} stands for each symbol",
+        help="candles instead of the contract's own: a csv, feather, parquet or json.gz file, "
+        "{symbol} in it stands for each symbol; or ccxt:EXCHANGE:START[:END], downloaded once",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("results"), metavar="DIR", help="default: results"
@@ -41,8 +44,12 @@ def run(args: argparse.Namespace) -> int:
     from adapters.strategy_cli import short_report
 
     is_code = args.subject.suffix == ".py"
-    judgement = _of_file(args) if is_code else _of_contract(args)
-    files = _written(judgement, args.out)
+    progress = Progress()
+    progress.stage("loading")
+    with progress:
+        judgement = _of_file(args, progress) if is_code else _of_contract(args, progress)
+        progress.stage("writing the report")
+        files = _written(judgement, args.out)
     if args.json:
         answer = {"summary": judgement.summary, "files": files}
         sys.stdout.write(json.dumps(answer, allow_nan=False) + "\n")
@@ -51,8 +58,9 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _of_contract(args: argparse.Namespace) -> "Judgement":
+def _of_contract(args: argparse.Namespace, progress: Progress) -> "Judgement":
     """Judge the rules themselves; no generated code is needed."""
+    progress.stage("reading the candles")
     _import_talib_alone()
     from bot.contract.load import load_contract
     from bot.contract.program import compile_contract
@@ -62,8 +70,15 @@ def _of_contract(args: argparse.Namespace) -> "Judgement":
 
     contract = load_contract(args.subject).strategy
     program = compile_contract(contract)
-    data = read_market_data(contract, repository_root(args.subject), args.data)
-    return judge_rules(contract, program, data)
+    data = read_market_data(contract, repository_root(args.subject), args.data, progress.say)
+    total = sum(len(candles) for candles in data.candles.values())
+    progress.stage("computing the indicators")
+    return judge_rules(contract, program, data, lambda broker: _played(progress, broker, total))
+
+
+def _played(progress: Progress, broker: "SimBroker", total: int) -> None:
+    """Show how many candles a broker has played."""
+    progress.stage("playing", total, lambda: broker.stepped_bars)
 
 
 def _import_talib_alone() -> None:
@@ -81,14 +96,21 @@ def _import_talib_alone() -> None:
             del sys.modules[name]
 
 
-def _of_file(args: argparse.Namespace) -> "Judgement":
+def _of_file(args: argparse.Namespace, progress: Progress) -> "Judgement":
     """Ask a strategy file for its decisions, in the sandbox."""
     from bot.strategy_file import backtest_file
     from bot.workshop import opened_sandbox
 
     if args.data is None:
         raise InputError("a strategy file needs --data FILE")
-    return backtest_file(args.subject, str(args.data), opened_sandbox(args.sandbox))
+    progress.stage("asking the strategy in the sandbox")
+    sandbox = opened_sandbox(args.sandbox)
+    return backtest_file(
+        args.subject,
+        str(args.data),
+        sandbox,
+        lambda broker, total: _played(progress, broker, total),
+    )
 
 
 def _written(judgement: "Judgement", out: Path) -> dict[str, str]:

@@ -131,7 +131,7 @@ def run_contract(args: argparse.Namespace, path: Path) -> int:
     loaded = load_contract(path)
     contract, label = loaded.strategy, contract_label(path)
     program = compile_contract(contract)
-    data = read_market_data(contract, repository_root(path), args.data)
+    data = read_market_data(contract, repository_root(path), args.data, say_on_terminal)
     delivery = decide_delivery(contract, find_freqtrade(), strict=args.require_targets)
     planned = planned_files(contract)
     if args.candidate is None:
