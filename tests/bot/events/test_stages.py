@@ -9,6 +9,7 @@ from bot.forge.github_api import GitHubApi
 from bot.forge.github_comments import Thread
 from bot.forge.port import PullState
 from bot.freqtrade_place import VARIABLE
+from bot.gates.examination import NAMES
 from bot.report.hidden_block import read_hidden_block
 from bot.repository import open_repository
 from bot.testing import GitHubServer
@@ -104,7 +105,10 @@ def test_a_pushed_contract_becomes_a_pull_request_and_running_again_changes_noth
     assert f"/blob/{pull.draft.head}/artifacts/oversold-dip/strategy/equity.svg" in pull.draft.body
     run = forge.checks.read(pull.draft.head)
     assert run is not None
-    assert (run["conclusion"], run["output"]["title"]) == ("success", "All 13 gates passed")
+    assert (run["conclusion"], run["output"]["title"]) == (
+        "success",
+        f"All {len(NAMES)} gates passed",
+    )
     message = git(world.bare, "show", "-s", "--format=%B", pull.draft.head)
     assert "Correlation-Id: corr_" in message
     assert "Proven and proposed in #1" in ran.summary
