@@ -15,7 +15,7 @@ from Backtest.compiled import is_loaded
 from Backtest.errors import BacktestError, CandleError
 from Backtest.metrics import usual_step
 from Backtest.rows import PRICES, TIME_NAMES, Row, fault_of
-from Backtest.times import MS_NS, epoch_unit, fits_timeframe, in_words, iso, to_ms
+from Backtest.times import fits_timeframe, in_words, iso, to_ms
 
 if TYPE_CHECKING:  # pandas takes half a second to import; only readers of files pay for it
     import pandas as pd
@@ -144,8 +144,7 @@ def _plain_csv(file: Path) -> Candles | None:
     found = dict(zip(names, zip(*cells, strict=True), strict=True))
     try:
         numbers = {name: np.array([float(cell) for cell in found[name]]) for name in COLUMNS}
-        moments, unit = found[names[0]], epoch_unit(found[names[0]][0])
-        columns = Candles(np.array([to_ms(cell, unit) for cell in moments]), **numbers)
+        columns = Candles(np.array([to_ms(cell) for cell in found[names[0]]]), **numbers)
         check_columns(columns)
     except ValueError:  # a number, moment or candle that is none: pandas' reader names its line
         return None
@@ -164,8 +163,7 @@ def tidy_candles(frame: pd.DataFrame) -> pd.DataFrame:
     """Bring a frame to lower-case columns with a UTC `timestamp` column and rows from 0.
 
     The moment may be the index or a column named timestamp, date, datetime or time. Naive
-    moments are UTC; numbers are since 1970, in the unit that the first one's size tells (seconds
-    to nanoseconds). Other columns are kept.
+    moments are UTC, integers are milliseconds. Other columns are kept.
 
     Raises:
         CandleError: a column is missing or doubled, or a moment or number cannot be read.
@@ -229,10 +227,9 @@ def _moments(frame: pd.DataFrame) -> pd.DatetimeIndex:
 def _each_ms(values: Sequence[Any]) -> list[int]:
     """Read moments one by one; text dates repeat their form, so this stays quick enough."""
     found = []
-    unit = epoch_unit(values[0]) if len(values) else MS_NS
     for row, value in enumerate(values):
         try:
-            found.append(to_ms(value, unit))
+            found.append(to_ms(value))
         except BacktestError as error:
             fault = "the timestamp is missing" if value != value else error.message
             raise _at(row, fault) from None
@@ -300,9 +297,11 @@ def check_spacing(columns: Candles, timeframe: str, label: str) -> None:
     step = usual_step(columns.times) if len(columns) > 2 else None
     if step is None or fits_timeframe(step, timeframe):
         return
+    advice = f"Give candles of {timeframe}, or change the timeframe"
+    if fits_timeframe(step * 1000, timeframe):
+        advice = "Its integers look like seconds: write milliseconds, or ISO 8601"
     raise CandleError(
-        f"{label}: its candles are {in_words(step)} apart, the timeframe is {timeframe}",
-        f"Give candles of {timeframe}, or change the timeframe",
+        f"{label}: its candles are {in_words(step)} apart, the timeframe is {timeframe}", advice
     )
 
 

@@ -8,7 +8,6 @@ from Backtest.errors import BacktestError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
-MS_NS = 1_000_000
 MINUTE_MS = 60_000
 DAY_MS = 86_400_000
 LAST_MS = 253_402_300_799_999  # the end of the year 9999, the last that ISO 8601 writes plainly
@@ -26,18 +25,18 @@ LONGEST_MS = {"M": 31 * DAY_MS, "y": 366 * DAY_MS}
 SHORTEST_MS = {"M": 28 * DAY_MS}
 
 
-def to_ms(moment: Any, unit_ns: int = MS_NS) -> int:
+def to_ms(moment: Any) -> int:
     """Read a moment as milliseconds since 1970, UTC.
 
-    Naive moments are UTC, integers are milliseconds or of another unit, text is ISO 8601.
+    Naive moments are UTC, integers are milliseconds, text is ISO 8601.
 
     Raises:
         BacktestError: the value is no moment.
     """
     if isinstance(moment, int) and not isinstance(moment, bool):
-        return _in_range(moment, unit_ns)
+        return _in_range(moment)
     if isinstance(moment, str):
-        return _from_text(moment, unit_ns)
+        return _from_text(moment)
     if isinstance(moment, datetime):
         if moment != moment:  # pandas' NaT is a datetime that differs from itself
             raise BacktestError("the timestamp is missing")
@@ -45,40 +44,21 @@ def to_ms(moment: Any, unit_ns: int = MS_NS) -> int:
         return (aware - EPOCH) // MILLISECOND
     if isinstance(moment, date):
         return to_ms(datetime(moment.year, moment.month, moment.day, tzinfo=UTC))
-    return _from_number(moment, unit_ns)
+    return _from_number(moment)
 
 
-def epoch_unit(first: Any) -> int:
-    """The unit, in nanoseconds, of a column of moments that begins with this one.
-
-    Numbers since 1970 tell their unit by their size: as seconds 1e8 to 1e11 are the years 1973 to
-    5138, and as milliseconds the first two of 1970. Smaller ones are milliseconds.
-    """
-    whole = isinstance(first, float) and first.is_integer()
-    text = str(int(first) if whole else first).strip()
-    if re.fullmatch(r"-?[0-9]{1,25}", text) is None:
-        return MS_NS
-    size = abs(int(text))
-    if 10**8 <= size < 10**11:
-        return 10**9
-    if size < 10**14:
-        return MS_NS
-    return 10**3 if size < 10**17 else 1
-
-
-def _in_range(moment: int, unit_ns: int) -> int:
+def _in_range(moment: int) -> int:
     """Refuse numbers that are no milliseconds: microseconds would be the year 50,000."""
-    found = moment * unit_ns // MS_NS
-    if FIRST_MS <= found <= LAST_MS:
-        return found
+    if FIRST_MS <= moment <= LAST_MS:
+        return moment
     raise BacktestError(f"{moment} is no timestamp in milliseconds", "Divide microseconds by 1000")
 
 
-def _from_text(text: str, unit_ns: int) -> int:
-    """Read ISO 8601, or a number written as digits."""
+def _from_text(text: str) -> int:
+    """Read ISO 8601, or milliseconds written as digits."""
     stripped = text.strip()
     if re.fullmatch(r"-?[0-9]{9,}", stripped):
-        return _in_range(int(stripped), unit_ns)
+        return _in_range(int(stripped))
     try:
         return to_ms(datetime.fromisoformat(stripped))
     except ValueError:
@@ -88,15 +68,15 @@ def _from_text(text: str, unit_ns: int) -> int:
         ) from None
 
 
-def _from_number(moment: Any, unit_ns: int) -> int:
+def _from_number(moment: Any) -> int:
     """Read numpy's moments and numbers without importing numpy."""
     kind = getattr(getattr(moment, "dtype", None), "kind", "")
     if kind == "M" and moment == moment:
         return int(moment.astype("datetime64[ms]").astype("int64"))
     if kind in "iu" and kind:
-        return _in_range(int(moment), unit_ns)
+        return _in_range(int(moment))
     if isinstance(moment, float) and moment.is_integer():
-        return _in_range(int(moment), unit_ns)
+        return _in_range(int(moment))
     raise BacktestError(
         f"{moment!r} is no timestamp",
         "Write ISO 8601 (2024-01-31T08:00:00Z) or milliseconds since 1970",

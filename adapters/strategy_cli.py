@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from adapters.feeds import setting
 from adapters.simbroker_adapter import SimBrokerAdapter
 from Backtest.candles import check_spacing, columns_of, read_candles
-from Backtest.errors import BacktestError
+from Backtest.errors import BacktestError, CandleError
 from Backtest.names import nearest
 from Backtest.settings import SETTING_NAMES, load_settings
 from Backtest.simbroker import SimBroker
@@ -180,11 +180,14 @@ def read_all(data: str, cfg: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _read_one(path: str, cfg: Mapping[str, Any]) -> pd.DataFrame:
-    """Read a file of candles and hold it against the timeframe in the settings."""
+    """Read a file of candles; warn if they are not of the timeframe in the settings."""
     frame = read_candles(path)
     timeframe = setting(cfg, "timeframe")
     if timeframe is not None and "symbol" not in frame.columns:
-        check_spacing(columns_of(frame), str(timeframe), path)
+        try:
+            check_spacing(columns_of(frame), str(timeframe), path)
+        except CandleError as error:
+            sys.stderr.write(f"warning: {error.message}\n")
     return frame
 
 

@@ -67,6 +67,7 @@ def read_market_data(
     root: Path,
     given: Path | None = None,
     say: Callable[[str], None] = _silent,
+    warn: Callable[[str], None] | None = None,
 ) -> MarketData:
     """Read the candles that a contract names, or those of another file, pattern or exchange.
 
@@ -76,6 +77,7 @@ def read_market_data(
         given: read this instead; `{symbol}` in it stands for each symbol, and
             `ccxt:EXCHANGE:START[:END]` for a download.
         say: hears how a download goes, and of gaps in it.
+        warn: hears of candles of another timeframe; without it they are refused.
 
     Raises:
         InputError: a file is missing, a candle is malformed, an exchange has no such market.
@@ -92,7 +94,7 @@ def read_market_data(
             label, path = _file_of(contract, symbol, root, given)
         try:
             found = read_columns(path)
-            check_spacing(found, contract.market.timeframe, label)
+            _hold_to_timeframe(found, contract.market.timeframe, label, warn)
             candles[symbol] = _span(found, contract, label)
             if contract.data.source == "ccxt" and given is None:
                 _tell_gaps(symbol, candles[symbol], contract.market.timeframe, say)
@@ -104,6 +106,17 @@ def read_market_data(
         digest.update(f"{symbol}\0{len(data)}\0".encode() + data)
         contents[label] = data
     return MarketData(candles, f"sha256:{digest.hexdigest()}", contents)
+
+
+def _hold_to_timeframe(
+    found: Candles, timeframe: str, label: str, warn: Callable[[str], None] | None
+) -> None:
+    try:
+        check_spacing(found, timeframe, label)
+    except BacktestError as error:
+        if warn is None:
+            raise
+        warn(f"warning: {error.message}; annual figures and ROI minutes assume the timeframe")
 
 
 def data_paths(contract: Contract) -> tuple[str, ...]:

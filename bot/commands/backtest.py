@@ -70,7 +70,9 @@ def _of_contract(args: argparse.Namespace, progress: Progress) -> "Judgement":
 
     contract = load_contract(args.subject).strategy
     program = compile_contract(contract)
-    data = read_market_data(contract, repository_root(args.subject), args.data, progress.say)
+    data = read_market_data(
+        contract, repository_root(args.subject), args.data, progress.say, progress.say
+    )
     total = sum(len(candles) for candles in data.candles.values())
     progress.stage("computing the indicators")
     return judge_rules(contract, program, data, lambda broker: _played(progress, broker, total))

@@ -133,26 +133,17 @@ def test_times_rise_within_each_symbol() -> None:
         check_candles(tidy_candles(frame(symbol=[None, "A", "A", "A"])))
 
 
-@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
-@pytest.mark.parametrize("kind", [int, float, str])
-def test_the_unit_of_numbers_is_told_by_their_size(unit: str, kind: type, tmp_path: Path) -> None:
-    factor = {"s": 0.001, "ms": 1, "us": 10**3, "ns": 10**6}[unit]
-    moments = [kind(int(moment * factor)) for moment in EXPECTED]
-    found = frame(timestamp=moments)
-    assert columns_of(tidy_candles(found)).times.tolist() == EXPECTED
-    if kind is not float:  # a csv would show 1.7e+18
-        file = tmp_path / "candles.csv"
-        found.to_csv(file, index=False)
-        assert read_columns(file).times.tolist() == EXPECTED
-        assert columns_of(read_candles(file)).times.tolist() == EXPECTED
+def test_microseconds_are_not_taken_for_milliseconds() -> None:
+    with pytest.raises(CandleError, match="no timestamp in milliseconds"):
+        tidy_candles(frame(timestamp=[moment * 1000 for moment in EXPECTED]))
 
 
-def test_a_column_keeps_the_unit_of_its_first_moment() -> None:
-    """Seconds of a series that begins before 1973, and milliseconds of one that begins at 0."""
-    old = frame(timestamp=[-200_000_000, -50_000_000, 50_000_000, 200_000_000])
-    assert columns_of(tidy_candles(old)).times.tolist()[1] == -50_000_000_000
-    new = frame(timestamp=[0, 60_000_000, 120_000_000, 180_000_000])
-    assert columns_of(tidy_candles(new)).times.tolist()[3] == 180_000_000
+def test_seconds_are_told_by_their_spacing() -> None:
+    ones = np.ones(4)
+    seconds = Candles(np.arange(4) * 3_600 + 1_700_000_000, ones, ones, ones, ones, ones)
+    with pytest.raises(CandleError) as caught:
+        check_spacing(seconds, "1h", "x.csv")
+    assert "look like seconds" in caught.value.hint
 
 
 def spaced(*minutes: int) -> Candles:
