@@ -29,6 +29,7 @@ COMMANDS = (
     "status",
     "events",
     "event",
+    "serve",
     "init",
     "doctor",
 )
