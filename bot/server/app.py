@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -40,7 +41,7 @@ class Receiver:
     """What the endpoints share.
 
     Attributes:
-        queue: to look into; only the intake adds to it.
+        queue: to look into, by turns; only the intake adds to it.
         workers: how many live now.
         wanted: how many should.
     """
@@ -52,6 +53,7 @@ class Receiver:
     wanted: int
     figures: Figures = field(default_factory=Figures)
     held: int = 0
+    turn: threading.Lock = field(default_factory=threading.Lock)
     stopping: bool = False
 
     async def receive(self, request: Request) -> Delivery | Ignored:
@@ -104,7 +106,8 @@ class Receiver:
         if self.workers() < self.wanted:
             return f"{self.workers()} of {self.wanted} workers run"
         try:
-            self.queue.check()
+            with self.turn:
+                self.queue.check()
         except (sqlite3.Error, WorldError) as error:
             return f"the queue cannot be written: {error}"
         return ""
@@ -135,7 +138,9 @@ def make_app(receiver: Receiver) -> FastAPI:
 
     @app.get("/metrics")
     def metrics() -> Response:
-        text = metrics_text(receiver.figures, receiver.queue.census(), receiver.workers())
+        with receiver.turn:
+            census = receiver.queue.census()
+        text = metrics_text(receiver.figures, census, receiver.workers())
         return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
     return app

@@ -31,7 +31,6 @@ CREATE TABLE deliveries (
     repository TEXT NOT NULL,
     lane TEXT NOT NULL,
     installation INTEGER NOT NULL,
-    body BLOB,
     state TEXT NOT NULL,
     received REAL NOT NULL,
     not_before REAL NOT NULL DEFAULT 0,
@@ -39,8 +38,10 @@ CREATE TABLE deliveries (
     owner TEXT NOT NULL DEFAULT '',
     outcome TEXT NOT NULL DEFAULT '',
     detail TEXT NOT NULL DEFAULT '',
-    finished REAL
+    finished REAL,
+    body BLOB -- last, so that nobody reads through it to reach another column
 );
+CREATE INDEX states ON deliveries (state, received);
 CREATE INDEX pending ON deliveries (lane, seq) WHERE state IN ('queued', 'leased');
 CREATE INDEX ended ON deliveries (finished) WHERE state IN ('done', 'aside');
 CREATE TABLE tallies (name TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID;
@@ -48,14 +49,14 @@ CREATE TABLE tallies (name TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID;
 # The oldest of each repository, if nobody works on it and its time has come. A time further away
 # than any wait we ask for was written by a clock that has been set back since.
 _NEXT = """
-SELECT seq, id, event, repository, installation, body, attempts FROM deliveries AS each
-WHERE state = 'queued' AND (not_before <= :now OR not_before > :now + :longest)
-AND NOT EXISTS (
-    SELECT 1 FROM deliveries AS earlier WHERE earlier.lane = each.lane
-    AND earlier.state IN ('queued', 'leased') AND earlier.seq < each.seq
+WITH heads AS (
+    SELECT min(seq) AS seq FROM deliveries WHERE state IN ('queued', 'leased') GROUP BY lane
 )
+SELECT seq FROM heads JOIN deliveries USING (seq)
+WHERE state = 'queued' AND (not_before <= :now OR not_before > :now + :longest)
 ORDER BY seq LIMIT 1
 """
+_ONE = "SELECT id, event, repository, installation, body, attempts FROM deliveries WHERE seq = ?"
 
 
 class State(StrEnum):
@@ -156,13 +157,13 @@ class Queue:
             row = self._db.execute(_NEXT, given).fetchone()
             if row is None:
                 return None
-            seq, name, event, repository, installation, body, attempts = row
+            (seq,) = row
+            *parts, attempts = self._db.execute(_ONE, (seq,)).fetchone()
             self._db.execute(
                 "UPDATE deliveries SET state = 'leased', owner = ?, attempts = ? WHERE seq = ?",
                 (owner, attempts + 1, seq),
             )
-        delivery = Delivery(name, event, repository, installation, body)
-        return Claim(seq, owner, attempts + 1, delivery)
+        return Claim(seq, owner, attempts + 1, Delivery(*parts))
 
     def finish(self, claim: Claim, outcome: str, detail: str = "") -> None:
         """Note that a delivery led to something, or to nothing; its body is not needed now."""

@@ -12,6 +12,7 @@ import socket
 import sqlite3
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.context import SpawnProcess
@@ -41,7 +42,6 @@ class Crew:
     size: int
     _alive: dict[str, SpawnProcess] = field(default_factory=dict)
     _stop: threading.Event = field(default_factory=threading.Event)
-    _count: int = 0
     _thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -84,8 +84,9 @@ class Crew:
             for name in dead:
                 _log.error("a worker died", extra={"exit": self._alive.pop(name).exitcode})
                 self._stop.wait(_RESTART_S)
-                self._recover(queue)
                 self._start_one()
+            # Also workers of an earlier server, which was killed, may only now be gone.
+            self._recover(queue)
             if time.monotonic() - forgot > _FORGET_S:
                 forgot = time.monotonic()
                 with contextlib.suppress(sqlite3.Error):
@@ -93,15 +94,19 @@ class Crew:
         queue.close()
 
     def _recover(self, queue: Queue) -> None:
-        for delivery in queue.recover(self._is_alive, worker.MOST_CRASHES):
+        try:
+            lost = queue.recover(self._is_alive, worker.MOST_CRASHES)
+        except sqlite3.Error as error:
+            _log.warning("the queue cannot be written", extra={"error": str(error)})
+            return
+        for delivery in lost:
             _log.warning("taken back from a dead worker", extra={"delivery": delivery})
 
     def _is_alive(self, name: str) -> bool:
         return worker.is_alive(self.settings.state, name)
 
     def _start_one(self) -> None:
-        self._count += 1
-        name = f"{os.getpid()}-{self._count}"
+        name = uuid.uuid4().hex[:12]  # in a container every server has the same process number
         spawn = multiprocessing.get_context("spawn")
         each = spawn.Process(target=worker.run, args=(self.settings, name), name=name)
         each.start()

@@ -95,6 +95,11 @@ class Tokens:
             self._writer = Writer(login, f"{number}+{login}@users.noreply.github.com")
         return self._writer
 
+    def describe(self) -> tuple[dict[str, Any], int]:
+        """The App as GitHub has it, and in how many accounts it is installed (100 at most)."""
+        app = self._as_app("GET", "/app")
+        return app, len(self._as_app("GET", "/app/installations?per_page=100"))
+
     def _make(self, repository: str, installation: int) -> SecretStr:
         body = {"repositories": [repository.partition("/")[2]], "permissions": PERMISSIONS}
         path = f"/app/installations/{installation}/access_tokens"

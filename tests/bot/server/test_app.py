@@ -151,6 +151,19 @@ def test_there_are_no_other_pages(receiver: Service) -> None:
     )
 
 
+def test_many_may_ask_at_once_whether_it_is_ready(receiver: Service) -> None:
+    said: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: said.append(receiver.ask("GET", "/readyz").status))
+        for _ in range(20)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert said == [200] * 20
+
+
 def test_prometheus_reads_the_figures(receiver: Service) -> None:
     receiver.deliver("push", PUSH, "bbbbbbbb-1")
     receiver.deliver("push", PUSH, "bbbbbbbb-1")
@@ -228,6 +241,40 @@ def test_sigterm_puts_unfinished_work_back_and_the_next_server_does_it(service: 
     service.settle()
     assert len(service.world.hosted.record.comments) == 1
     assert service.figure("queue_aside") == 0
+
+
+def test_a_worker_that_outlives_its_server_keeps_its_lease_until_it_is_gone(
+    service: Service,
+) -> None:
+    number = service.world.hosted.open_issue("Strategy", "x", "alice", ["stratwright"]).number
+    service.arguments = ("--workers", "0")
+    service.start()
+    service.deliver("issue_comment", comment(number, "/stratwright halt"))
+    script = (
+        "import sys, time, pathlib\n"
+        "from bot.server.queue import Queue\n"
+        "from bot.server.worker import hold_lock\n"
+        "state = pathlib.Path(sys.argv[1])\n"
+        "kept = hold_lock(state, 'old')\n"
+        "print(Queue(state).claim('old').seq, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    old = subprocess.Popen(
+        [sys.executable, "-c", script, str(service.state)], stdout=subprocess.PIPE, cwd=HOUSE
+    )
+    assert old.stdout is not None
+    assert old.stdout.readline().strip().isdigit()
+    service.kill()
+    service.arguments = ("--workers", "1")
+    service.start()
+    wait_for(lambda: service.figure("workers") == 1, "the worker")
+    assert service.figure("queue_leased") == 1
+    assert service.world.hosted.record.comments == {}
+    old.kill()
+    old.wait()
+    old.stdout.close()
+    service.settle()
+    assert len(service.world.hosted.record.comments) == 1
 
 
 def test_two_servers_do_not_share_a_folder(service: Service) -> None:
