@@ -50,7 +50,8 @@ CREATE TABLE tallies (name TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID;
 # than any wait we ask for was written by a clock that has been set back since.
 _NEXT = """
 WITH heads AS (
-    SELECT min(seq) AS seq FROM deliveries WHERE state IN ('queued', 'leased') GROUP BY lane
+    SELECT min(seq) AS seq FROM deliveries INDEXED BY pending
+    WHERE state IN ('queued', 'leased') GROUP BY lane
 )
 SELECT seq FROM heads JOIN deliveries USING (seq)
 WHERE state = 'queued' AND (not_before <= :now OR not_before > :now + :longest)

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from pydantic import SecretBytes, SecretStr
 
+from bot.cli import main
 from bot.errors import InputError, SafetyStop, StratwrightError, WorldError
+from bot.events.reasons import Reason
 from bot.forge.github_api import ApiError, Forbidden
 from bot.server import worker
 from bot.server.deliveries import Delivery
@@ -125,6 +127,27 @@ def test_a_bug_is_tried_three_times_and_then_set_aside(queue: Queue, bench: Benc
     assert attempts_until_aside(queue, bench) == 3
     (row,) = queue.aside()
     assert (row.reason, "JSONDecodeError" in row.detail) == ("bug", True)
+
+
+def test_what_was_set_aside_is_listed_with_its_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = tmp_path / "state"
+    assert main(["serve", "--aside", "--state", str(state)]) == 2
+    assert "there is no queue in" in capsys.readouterr().err
+    queue = Queue(state)
+    assert main(["serve", "--aside", "--state", str(state)]) == 0
+    assert capsys.readouterr().out == "nothing was set aside\n"
+    queue.add([delivery("push", b"{}")])
+    claim = queue.claim("w")
+    assert claim is not None
+    queue.set_aside(claim, Reason.BUG, "::error::two\nlines")
+    assert main(["serve", "--aside", "--state", str(state)]) == 0
+    assert capsys.readouterr().out == f"a  {NAME}  push  [bug]  ::error::two lines\n"
+    assert main(["serve", "--aside", "--json", "--state", str(state)]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["id"], row["reason"], row["attempts"]) == ("a", "bug", 1)
+    queue.close()
 
 
 def test_a_push_that_was_replaced_leads_to_nothing(
