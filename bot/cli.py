@@ -30,6 +30,7 @@ COMMANDS = (
     "status",
     "events",
     "event",
+    "serve",
     "init",
     "doctor",
 )

@@ -44,9 +44,10 @@ class Finding:
     needed: bool = True
 
 
-def examine_machine(place: Path, sandbox: str = "auto") -> tuple[Finding, ...]:
-    """Look at everything that `run` uses, by using it."""
-    return (*_programs(), *_repository(place), *_sandbox(sandbox), _freqtrade(), _cache(), _gates())
+def examine_machine(place: Path | None, sandbox: str = "auto") -> tuple[Finding, ...]:
+    """Look at everything that `run` uses, by using it; a server has no repository of its own."""
+    repository = _repository(place) if place is not None else ()
+    return (*_programs(), *repository, *_sandbox(sandbox), _freqtrade(), _cache(), _gates())
 
 
 def _programs() -> Iterator[Finding]:

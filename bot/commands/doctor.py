@@ -22,6 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--github", action="store_true", help="look at the repository on GitHub too (GITHUB_TOKEN)"
     )
+    parser.add_argument(
+        "--serve", action="store_true", help="look at what `serve` needs, and not at a repository"
+    )
     parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
@@ -29,7 +32,11 @@ def run(args: argparse.Namespace) -> int:
     """Print every finding; 4 if a contract could not be run here."""
     from bot.health import examine_machine
 
-    findings = examine_machine(args.repository, args.sandbox)
+    findings = examine_machine(None if args.serve else args.repository, args.sandbox)
+    if args.serve:
+        from bot.server.health import examine_server
+
+        findings = (*findings, *examine_server())
     if args.github:
         findings = (*findings, *look_at_github(args.repository))
     well = all(finding.well for finding in findings if finding.needed)
@@ -43,12 +50,9 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(f"  {finding.name:<{width}}  {mark:<7}  {finding.detail}\n")
         if finding.hint and not finding.well:
             sys.stdout.write(f"  {'':<{width}}           {finding.hint}\n")
-    end = (
-        "stratwright run CONTRACT will work here"
-        if well
-        else "stratwright run cannot work here yet"
-    )
-    sys.stdout.write(f"{end}\n")
+    command = "serve" if args.serve else "run CONTRACT"
+    end = "will work here" if well else "cannot work here yet"
+    sys.stdout.write(f"stratwright {command} {end}\n")
     return 0 if well else 4
 
 

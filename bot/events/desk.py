@@ -18,7 +18,7 @@ from bot.forge.github_open import git_credentials, open_github
 from bot.freqtrade_place import find_freqtrade
 from bot.pipeline import Workshop
 from bot.repository import Repository, open_repository
-from bot.settings import FILE, Settings, parse_settings
+from bot.settings import FILE, Committer, Settings, parse_settings
 
 
 @dataclass(frozen=True)
@@ -46,18 +46,39 @@ class Desk:
         )
 
 
-def open_desk(place: Path, say: Callable[[str], None] = lambda line: None) -> Desk:
+@dataclass(frozen=True)
+class Writer:
+    """Under which name an App writes and commits."""
+
+    login: str
+    email: str
+
+
+def open_desk(
+    place: Path,
+    say: Callable[[str], None] = lambda line: None,
+    actions: Actions | None = None,
+    writer: Writer | None = None,
+) -> Desk:
     """Open the repository and its forge, with the settings that the base branch has.
+
+    Args:
+        place: a folder in the checkout.
+        say: is told of progress.
+        actions: the event and its environment; by default those of the job that this runs in.
+        writer: the App that does the work, where it is not the workflow's own.
 
     Raises:
         InputError: something is missing in the environment or the checkout.
     """
-    actions = open_actions()
+    actions = actions or open_actions()
     first = open_repository(place, to_write=False)
     settings = parse_settings(first.read(first.base().commit, FILE))
+    if writer is not None:
+        settings = _written_by(settings, writer)
     repository = open_repository(
         place,
-        environment=_identity(first, settings),
+        environment=_committer(settings) if writer else _identity(first, settings),
         credentials=git_credentials(actions.environment),
     )
     forge = open_github(repository, settings, actions.environment)
@@ -107,6 +128,16 @@ def find_items(desk: Desk, keys: list[str]) -> list[Item]:
 def _identity(repository: Repository, settings: Settings) -> dict[str, str]:
     """Who commits: Git's own configuration, else the settings."""
     known = repository.git.run("config", "--get", "user.email").text
+    return {} if known else _committer(settings)
+
+
+def _committer(settings: Settings) -> dict[str, str]:
     committer = settings.committer
-    named = {"GIT_COMMITTER_NAME": committer.name, "GIT_COMMITTER_EMAIL": committer.email}
-    return {} if known else named
+    return {"GIT_COMMITTER_NAME": committer.name, "GIT_COMMITTER_EMAIL": committer.email}
+
+
+def _written_by(settings: Settings, writer: Writer) -> Settings:
+    """The App's comments are found by its login; it commits too, unless the settings name one."""
+    named = settings.committer != Committer()
+    own = settings.committer if named else Committer(name=writer.login, email=writer.email)
+    return settings.model_copy(update={"bot": writer.login, "committer": own})

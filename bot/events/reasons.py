@@ -1,4 +1,7 @@
-"""Why an event leads to nothing: one list of codes, each with its sentence."""
+"""Why an event leads to nothing: one list of codes, each with its sentence.
+
+The Action and the server share it; what only a server can meet stands in the second half.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,6 +21,22 @@ class Reason(StrEnum):
     ISSUE_CLOSED = "issue-closed"
     ISSUE_EDITED = "edited-after-the-trigger"
     MALFORMED = "malformed-event"
+    PUSH_REPLACED = "push-replaced"
+    UNSIGNED = "signature-missing"
+    WRONG_SIGNATURE = "signature-wrong"
+    NO_HEADERS = "not-a-delivery"
+    NOT_JSON = "content-type"
+    TOO_LARGE = "too-large"
+    TOO_SLOW = "too-slow"
+    BUSY = "busy"
+    NO_QUEUE = "queue-unavailable"
+    DUPLICATE = "duplicate-delivery"
+    NOT_INSTALLED = "not-installed"
+    BAD_INPUT = "bad-input"
+    SAFETY_STOP = "safety-stop"
+    WORLD_FAILED = "world-failed"
+    BUG = "bug"
+    WORKER_DIED = "worker-died"
 
 
 _SENTENCES = {
@@ -32,6 +51,22 @@ _SENTENCES = {
     Reason.ISSUE_CLOSED: "the issue is closed",
     Reason.ISSUE_EDITED: "the text was edited after the trigger; only what stood there then counts",
     Reason.MALFORMED: "the event is not of the form that GitHub documents",
+    Reason.PUSH_REPLACED: "a later push replaced these commits and has an event of its own",
+    Reason.UNSIGNED: "there is no X-Hub-Signature-256 of the form sha256=<64 hex digits>",
+    Reason.WRONG_SIGNATURE: "the signature is not that of the webhook secret over this body",
+    Reason.NO_HEADERS: "X-GitHub-Event and X-GitHub-Delivery are missing or not of GitHub's form",
+    Reason.NOT_JSON: "the body is not application/json: choose that content type in the webhook",
+    Reason.TOO_LARGE: "the body is larger than the 25 MB that GitHub sends at most",
+    Reason.TOO_SLOW: "the body did not arrive in time",
+    Reason.BUSY: "too many bodies are arriving at once; deliver it again later",
+    Reason.NO_QUEUE: "the queue cannot be written now; deliver it again later",
+    Reason.DUPLICATE: "this delivery was accepted before",
+    Reason.NOT_INSTALLED: "the App is not installed in the repository, or lacks a permission",
+    Reason.BAD_INPUT: "the repository or the event asks for something that cannot be done",
+    Reason.SAFETY_STOP: "stopped on purpose: going on could do harm",
+    Reason.WORLD_FAILED: "GitHub, the network, the disk or the sandbox failed too often",
+    Reason.BUG: "stratwright itself failed too often; the log has the traceback",
+    Reason.WORKER_DIED: "the process that worked on it died too often",
 }
 
 

@@ -97,6 +97,8 @@ class _Planner:
     def push(self, trigger: Push) -> tuple[Item, ...] | Ignored:
         """Contracts that arrived, changed or went away."""
         after, folder = trigger.after, self._settings.contracts
+        if not self._repository.commit_of(after):
+            return Ignored(Reason.PUSH_REPLACED)
         changed, gone = changed_contracts(self._repository, trigger.before, after, folder)
         items = [self._item(path, after) for path in changed]
         if gone:

@@ -56,7 +56,7 @@ def write(desk: Desk, item: Item, folder: Path) -> Written:
     try:
         done = _DEEDS[item.deed](desk, item, folder)
     except StratwrightError as error:
-        _tell_failure(desk, item, error)
+        tell_failure(desk, item, error)
         raise
     if done.status is not None:
         desk.actions.summary(status_text(done.status))
@@ -192,7 +192,7 @@ def _complained(desk: Desk, item: Item) -> bool:
     return desk.forge.said.find(_thread(desk, item), _marker(item)) is not None
 
 
-def _tell_failure(desk: Desk, item: Item, error: StratwrightError) -> None:
+def tell_failure(desk: Desk, item: Item, error: StratwrightError) -> None:
     """Say what stopped the run, as far as GitHub still listens."""
     words = markdown_text(redact(f"{error.message} {error.hint}".strip()), 1000)
     headline = f"The run stopped before its end: {words}"

@@ -8,6 +8,7 @@ change anything.
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -28,11 +29,18 @@ _MOST_PAGES = 200
 
 
 class ApiError(WorldError):
-    """GitHub said no, or nothing."""
+    """GitHub said no, or nothing.
+
+    Attributes:
+        server_time: GitHub's clock when it answered, in seconds; None without an answer.
+        wait_s: how long a limit asks to wait.
+    """
 
     def __init__(self, message: str, hint: str = "", status: int = 0) -> None:
         super().__init__(message, hint)
         self.status = status
+        self.server_time: float | None = None
+        self.wait_s = 0.0
 
 
 class Forbidden(ApiError):
@@ -50,8 +58,6 @@ class Unprocessable(ApiError):
 class Passing(ApiError):
     """GitHub is away or busy; a write may or may not have taken effect."""
 
-    wait_s: float = 0.0
-
 
 class GitHubApi:
     """One repository on one GitHub.
@@ -67,6 +73,7 @@ class GitHubApi:
         token: str,
         base_url: str = "https://api.github.com",
         *,
+        as_app: bool = False,
         pace: float = 1.0,
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], float] = time.time,
@@ -80,7 +87,7 @@ class GitHubApi:
         # No retries inside: PyGithub would repeat a POST that may have taken effect.
         self._github = Github(
             base_url=base_url,
-            auth=Auth.Token(token),
+            auth=Auth.AppAuthToken(token) if as_app else Auth.Token(token),
             retry=None,
             timeout=30,
             user_agent="stratwright",
@@ -164,7 +171,9 @@ class GitHubApi:
                 input=dict(body) if body is not None else None,
             )
         except GithubException as error:
-            raise self._translate(verb, path, error) from None
+            translated = self._translate(verb, path, error)
+            translated.server_time = _server_time(error)
+            raise translated from None
         except RequestException as error:
             reason = self._clean(type(error).__name__)
             raise Passing(f"GitHub did not answer to {verb} {path}: {reason}", _LATER) from None
@@ -187,7 +196,10 @@ class GitHubApi:
         if wait > LONGEST_WAIT_S:
             at = time.strftime("%H:%M UTC", time.gmtime(self._now() + wait))
             message = f"GitHub's rate limit is used up until {at}"
-            raise ApiError(message, f"Run again after {at}; it goes on where it stopped.", 403)
+            hint = f"Run again after {at}; it goes on where it stopped."
+            limited = ApiError(message, hint, 403)
+            limited.wait_s = wait
+            raise limited
         self._sleep(wait)
 
     def _translate(self, verb: str, path: str, error: GithubException) -> ApiError:
@@ -227,6 +239,14 @@ class GitHubApi:
 
 
 _LATER = "Run again later; it goes on where it stopped."
+
+
+def _server_time(error: GithubException) -> float | None:
+    headers = {key.lower(): value for key, value in (error.headers or {}).items()}
+    try:
+        return parsedate_to_datetime(headers["date"]).timestamp()
+    except (KeyError, ValueError):
+        return None
 
 
 def _first_detail(errors: object) -> str:

@@ -121,6 +121,12 @@ class Remote:
         options = ("--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--quiet")
         self._try("fetch", *options, self.name, refspec, timeout_s=_SEND_TIMEOUT_S)
 
+    def fetch_all(self) -> None:
+        """Bring all branches and tags here, and drop those that the remote dropped."""
+        refspecs = (f"+refs/heads/*:refs/remotes/{self.name}/*", "+refs/tags/*:refs/tags/*")
+        options = ("--prune", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
+        self._try("fetch", *options, "--quiet", self.name, *refspecs, timeout_s=_SEND_TIMEOUT_S)
+
     def _try(self, *arguments: str, timeout_s: float, locks: tuple[str, ...] = ()) -> Answer:
         """Run, again after a pause where the remote was only away or a lock of it went away."""
         pause = _FIRST_PAUSE_S

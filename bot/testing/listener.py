@@ -112,7 +112,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _write(self, answer: Answer) -> None:
         data = answer.body if isinstance(answer.body, bytes) else b""
-        self.send_response(answer.status)
+        self.send_response_only(answer.status)
+        if "Date" not in answer.headers:
+            self.send_header("Date", self.date_time_string())
         if answer.body is not None and not isinstance(answer.body, bytes):
             data = json.dumps(answer.body).encode()
             self.send_header("Content-Type", "application/json; charset=utf-8")

@@ -5,6 +5,8 @@ import hashlib
 import json
 import threading
 from dataclasses import dataclass, replace
+from datetime import UTC
+from email.utils import format_datetime
 
 from bot.testing import endpoints, git_http
 from bot.testing.access import admit, identify
@@ -83,7 +85,7 @@ class Service:
             request.body,
             answer.status,
             answer.body,
-            {**window.headers, **answer.headers},
+            {**window.headers, **_date(state), **answer.headers},
             token.account.login if token else "",
             template,
             applied=answer.status < 400,
@@ -116,6 +118,11 @@ class Service:
             raise
         window.used += not free and answer.status != 304  # an unchanged answer is free
         return answer
+
+
+def _date(state: State) -> dict[str, str]:
+    """The server's own clock, which clients with another one can read."""
+    return {"Date": format_datetime(state.now().astimezone(UTC), usegmt=True)}
 
 
 def _git(state: State, request: Request) -> Exchange:

@@ -1,0 +1,193 @@
+"""A delivery to what it asks for: the stages of the workflow, one after another, in one process.
+
+The same functions as the Action's jobs, with the same mistrust between them: the gates get files
+and no token, and what they answer is judged again before anything is written.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from bot.errors import InputError, SafetyStop, StratwrightError, WorldError
+from bot.events.actions import Actions
+from bot.events.desk import Desk, authorise, open_desk, receive
+from bot.events.payload import parse_event
+from bot.events.reasons import Ignored, Reason
+from bot.events.stages import generate, run_gates
+from bot.events.work import Deed, Item
+from bot.events.writing import announce, tell_failure, write
+from bot.forge.github_api import ApiError, GitHubApi
+from bot.forge.github_open import git_credentials
+from bot.server.clones import Clones
+from bot.server.deliveries import Delivery
+from bot.server.queue import Claim
+from bot.server.settings import ServerSettings
+from bot.server.tokens import Tokens
+from bot.workshop import opened_sandbox, warm_mypy_cache
+from sandbox_runner.port import Sandbox
+
+FRESH_CLONE_EVERY = 3
+
+
+class Stopping(Exception):
+    """The server is asked to end; the delivery goes back to the queue."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of a delivery.
+
+    Attributes:
+        outcome: the states of its items, or the code of the reason why there was nothing to do.
+    """
+
+    outcome: str
+    detail: str = ""
+
+
+class Bench:
+    """What a worker keeps from one delivery to the next."""
+
+    def __init__(self, settings: ServerSettings, say: Callable[[str], None]) -> None:
+        self.say = say
+        self.settings = settings
+        pace = dict(settings.passed_on).get("STRATWRIGHT_PACE", "")
+        self.tokens = Tokens(
+            settings.app, settings.key, settings.api_url, pace=float(pace) if pace else 1.0
+        )
+        self.clones = Clones(settings.state / "clones", settings.server_url)
+
+    @cached_property
+    def sandbox(self) -> Sandbox:
+        """Where generated code runs; opened, and tried, with the first candidate."""
+        return opened_sandbox(self.settings.sandbox)
+
+    @cached_property
+    def mypy_cache(self) -> Path | None:
+        """mypy's cache of the libraries."""
+        return warm_mypy_cache(self.say)
+
+    def environment(self, repository: str, token: SecretStr) -> dict[str, str]:
+        """What a job of the workflow finds in its variables; no process inherits it."""
+        return {
+            **dict(self.settings.passed_on),
+            "GITHUB_TOKEN": token.get_secret_value(),
+            "GITHUB_REPOSITORY": repository,
+            "GITHUB_API_URL": self.settings.api_url,
+            "GITHUB_SERVER_URL": self.settings.server_url,
+        }
+
+    @property
+    def scratch(self) -> Path:
+        """Where the files between the stages lie; nothing in it outlives its delivery."""
+        return self.settings.state / "scratch"
+
+
+def handle(claim: Claim, bench: Bench, stopping: Callable[[], bool] = lambda: False) -> Done:
+    """Do what a delivery asks for; doing it again changes nothing.
+
+    Raises:
+        Stopping: the server ends first.
+        StratwrightError: it could not be done, or not now.
+    """
+    repository = claim.delivery.repository
+    token = bench.tokens.token(repository, claim.delivery.installation)
+    bench.scratch.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
+            desk = _desk(claim, bench, token, Path(folder))
+            work = receive(desk)
+            if isinstance(work, Ignored):
+                return Done(work.reason, str(work))
+            return _do_all(desk, work, Path(folder), bench, stopping)
+    except ApiError as error:
+        if error.status == 401:
+            bench.tokens.forget(repository)
+        raise
+
+
+def _desk(claim: Claim, bench: Bench, token: SecretStr, folder: Path) -> Desk:
+    delivery = claim.delivery
+    environment = bench.environment(delivery.repository, token)
+    place = bench.clones.prepare(
+        delivery.repository,
+        _default_branch(delivery, environment),
+        git_credentials(environment),
+        fresh=claim.attempts % FRESH_CLONE_EVERY == 0,
+    )
+    event = folder / "event.json"
+    event.write_bytes(delivery.body)
+    actions = Actions(
+        delivery.event, event, delivery.repository, claim.seq, environment=environment
+    )
+    return open_desk(place, bench.say, actions, bench.tokens.writer(token))
+
+
+def _default_branch(delivery: Delivery, environment: Mapping[str, str]) -> str:
+    named = json.loads(delivery.body)["repository"].get("default_branch")
+    if isinstance(named, str) and named:
+        return named
+    api = GitHubApi(delivery.repository, environment["GITHUB_TOKEN"], environment["GITHUB_API_URL"])
+    return str(api.get("")["default_branch"])
+
+
+def _do_all(
+    desk: Desk,
+    work: tuple[Item, ...],
+    folder: Path,
+    bench: Bench,
+    stopping: Callable[[], bool],
+) -> Done:
+    """Do every item, whatever becomes of one; what failed for now is raised at the end."""
+    states: list[str] = []
+    failed: list[WorldError] = []
+    for item in work:
+        if stopping():
+            raise Stopping
+        try:
+            states.append(_do(desk, item, folder, bench))
+        except WorldError as error:
+            failed.append(error)
+        except (InputError, SafetyStop) as error:
+            # Told where the item was asked for; trying again would tell the same.
+            states.append(Reason.BAD_INPUT if isinstance(error, InputError) else Reason.SAFETY_STOP)
+            desk.say(f"{item.path or item.at}: {error.message}")
+    if failed:
+        raise max(failed, key=lambda error: getattr(error, "wait_s", 0.0))
+    return Done(",".join(sorted(set(states))), f"{len(states)} item(s)")
+
+
+def _do(desk: Desk, item: Item, folder: Path, bench: Bench) -> str:
+    """One item through announce, generate, gates and write."""
+    if item.deed is Deed.PROPOSE:
+        announce(desk, item)
+        try:
+            if generate(desk, item, folder):
+                run_gates(item.key, folder, folder, bench.sandbox, bench.mypy_cache, bench.say)
+        except (InputError, SafetyStop) as error:
+            tell_failure(desk, item, error)
+            raise
+        if refusal := _still_allowed(desk):
+            return refusal.reason
+    return write(desk, item, folder).state
+
+
+def _still_allowed(desk: Desk) -> Ignored | None:
+    """Ask again before anything is written: permission may be lost while the gates run."""
+    actions = desk.actions
+    trigger = parse_event(actions.event, actions.event_data(), desk.settings.label)
+    return trigger if isinstance(trigger, Ignored) else authorise(trigger, desk.forge)
+
+
+def reason_of(error: StratwrightError) -> Reason:
+    """The code under which an error is kept."""
+    if isinstance(error, WorldError):
+        return Reason.WORLD_FAILED
+    if isinstance(error, SafetyStop):
+        return Reason.SAFETY_STOP
+    return Reason.BAD_INPUT if isinstance(error, InputError) else Reason.BUG
