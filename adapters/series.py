@@ -117,8 +117,10 @@ def log(x: Value) -> Numbers:
 
 def power(x: Value, n: Value) -> Numbers:
     """x to the power n; missing outside its domain."""
+    x = np.asarray(x, dtype=np.float64)
     with np.errstate(all="ignore"):
-        return _finite(np.power(np.asarray(x, dtype=np.float64), n))
+        # A square is a product, whether the exponent is one number or a series of them.
+        return _finite(np.where(np.equal(n, 2), x * x, np.power(x, n)))
 
 
 def _finite(x: Any) -> Numbers:
@@ -142,6 +144,35 @@ def crossed_above(a: Value, b: Value) -> Booleans:
 def crossed_below(a: Value, b: Value) -> Booleans:
     """a is below b now and was at or above it one bar ago."""
     return crossed_above(b, a)
+
+
+def heikin_ashi_close(open_: Numbers, high: Numbers, low: Numbers, close: Numbers) -> Numbers:
+    """The close of the Heikin-Ashi bar: the average price of the candle."""
+    return (open_ + high + low + close) / 4
+
+
+def heikin_ashi_open(open_: Numbers, high: Numbers, low: Numbers, close: Numbers) -> Numbers:
+    """The open of the Heikin-Ashi bar: the middle of the one before it."""
+    opens = ((open_[:1] + close[:1]) / 2).tolist()
+    for last in heikin_ashi_close(open_, high, low, close)[:-1].tolist():
+        opens.append((opens[-1] + last) / 2)
+    return np.array(opens, dtype=np.float64)
+
+
+def heikin_ashi_high(open_: Numbers, high: Numbers, low: Numbers, close: Numbers) -> Numbers:
+    """The high of the Heikin-Ashi bar."""
+    body = np.maximum(
+        heikin_ashi_open(open_, high, low, close), heikin_ashi_close(open_, high, low, close)
+    )
+    return np.maximum(high, body)
+
+
+def heikin_ashi_low(open_: Numbers, high: Numbers, low: Numbers, close: Numbers) -> Numbers:
+    """The low of the Heikin-Ashi bar."""
+    body = np.minimum(
+        heikin_ashi_open(open_, high, low, close), heikin_ashi_close(open_, high, low, close)
+    )
+    return np.minimum(low, body)
 
 
 def highest(x: Numbers, n: int) -> Numbers:

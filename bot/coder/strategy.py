@@ -24,7 +24,8 @@ _COMPOUND_PRICES = {
     "hlc3": ("high", "low", "close"),
     "ohlc4": ("open", "high", "low", "close"),
 }
-_PRICE_ORDER = ("open", "high", "low", "close", "volume", *_COMPOUND_PRICES)
+_HEIKIN_ASHI = ("ha_open", "ha_high", "ha_low", "ha_close")
+_PRICE_ORDER = ("open", "high", "low", "close", "volume", *_COMPOUND_PRICES, *_HEIKIN_ASHI)
 # Names that the body of a method needs for itself, and `l`, which linters refuse.
 _TAKEN = {"self", "df", "np", "pd", "talib", "series", "open", "l"}
 _INTEGER_OUTPUTS = {"integer", "swinghigh", "swinglow", "minidx", "maxidx"}
@@ -171,6 +172,8 @@ def price_lines(prices: set[str], names: Names, reading: str) -> list[str]:
     for compound, parts in _COMPOUND_PRICES.items():
         if compound in used:
             used |= set(parts)
+    if used & set(_HEIKIN_ASHI):
+        used |= {"open", "high", "low", "close"}
     lines = []
     for price in _PRICE_ORDER:
         if price not in used:
@@ -179,6 +182,11 @@ def price_lines(prices: set[str], names: Names, reading: str) -> list[str]:
             added = [names.of(part) for part in _COMPOUND_PRICES[price]]
             text = f"({' + '.join(added)}) / {len(added)}"
             lines.append(assign(names.of(price), text))
+        elif price in _HEIKIN_ASHI:
+            prices = tuple(names.of(part) for part in ("open", "high", "low", "close"))
+            function = price.replace("ha_", "heikin_ashi_")
+            code = Group(f"{names.dialect.library}{function}(", prices)
+            lines.append(assign(names.of(price), code))
         else:
             lines.append(assign(names.of(price), reading.format(price=price)))
     return lines

@@ -119,6 +119,9 @@ class _Evaluator:
         raise TypeError(f"no meaning for {type(node).__name__}")
 
     def price(self, name: str) -> Any:
+        if name.startswith("ha_"):
+            prices = [self.of(Price(0, part)) for part in ("open", "high", "low", "close")]
+            return getattr(series, name.replace("ha_", "heikin_ashi_"))(*prices)
         parts = {"hl2": "high low", "hlc3": "high low close", "ohlc4": "open high low close"}
         if name not in parts:
             return series.column(self.df, name)

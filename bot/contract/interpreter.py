@@ -70,6 +70,7 @@ class Interpreter:
         self._program = program
         self._parameters = {**program.parameters, **(parameters or {})}
         self._candles: list[Candle] = []
+        self._heikin_ashi: list[Candle] = []
         self._named: dict[str, list[Answer]] = {}
         self._histories: dict[Node, list[Answer]] = {}
         self._steps: list[Callable[[], None]] = []
@@ -87,6 +88,7 @@ class Interpreter:
     def step(self, candle: Candle) -> Reading:
         """Take the next candle and answer for it."""
         self._candles.append(candle)
+        self._heikin_ashi.append(_heikin_ashi(candle, self._heikin_ashi))
         for append_answer in self._steps:
             append_answer()
         return Reading(
@@ -140,6 +142,8 @@ class Interpreter:
                 return lambda: node.value
             case Parameter():
                 return lambda: float(self._parameters[node.name])
+            case Price() if node.name.startswith("ha_"):
+                return lambda: _price(self._heikin_ashi[-1], node.name.removeprefix("ha_"))
             case Price():
                 return lambda: _price(self._candles[-1], node.name)
             case Shift():
@@ -231,6 +235,15 @@ def _over_window(
     return over
 
 
+def _heikin_ashi(candle: Candle, before: list[Candle]) -> Candle:
+    """The Heikin-Ashi bar of a candle, after those before it."""
+    last = _price(candle, "ohlc4")
+    middle_of = before[-1] if before else candle
+    first = (middle_of.open + middle_of.close) / 2
+    high, low = max(candle.high, first, last), min(candle.low, first, last)
+    return Candle(candle.timestamp, first, high, low, last, candle.volume)
+
+
 def _price(candle: Candle, name: str) -> float:
     if name == "hl2":
         return (candle.high + candle.low) / 2
@@ -282,6 +295,11 @@ def _elementary(function: np.ufunc) -> Callable[..., float]:
     return apply
 
 
+def _power(x: float, n: float) -> float:
+    # numpy squares by multiplying where the exponent is one number, and not where it is a series.
+    return _finite(x * x) if n == 2 else _elementary(np.power)(x, n)
+
+
 def _smaller(a: float, b: float) -> float:
     return MISSING if math.isnan(a) or math.isnan(b) else min(a, b)
 
@@ -318,7 +336,7 @@ _PLAIN: dict[str, Callable[..., float]] = {
     "sqrt": _elementary(np.sqrt),
     "exp": _elementary(np.exp),
     "log": _elementary(np.log),
-    "power": _elementary(np.power),
+    "power": _power,
 }
 _PASTS: dict[str, Callable[..., Answer]] = {
     "crossed_above": _crossed_above,

@@ -33,8 +33,8 @@ MAX_TEXT = 2_000
 MAX_DEPTH = 40
 MAX_WINDOW = 100_000
 
-PRICES = ("open", "high", "low", "close", "volume", "hl2", "hlc3", "ohlc4")
 HEIKIN_ASHI = ("ha_open", "ha_high", "ha_low", "ha_close")
+PRICES = ("open", "high", "low", "close", "volume", "hl2", "hlc3", "ohlc4", *HEIKIN_ASHI)
 
 
 @dataclass(frozen=True)
@@ -279,8 +279,6 @@ class _Reader:
                 allowed = ", ".join(f"{name}.{output}" for output in outputs)
                 raise self.refuse(node, f"`{name}` has several outputs: say which", name, allowed)
             return Indicator(self.at(node), name, boolean=name in self.scope.booleans)
-        if name in HEIKIN_ASHI:
-            raise self.refuse(node, "Heikin-Ashi series are reserved for a later version", name)
         if name in FUNCTIONS:
             raise self.refuse(
                 node, f"`{name}` is a function", name, f"{FUNCTIONS[name].signature} with arguments"

@@ -8,11 +8,14 @@ from bot.contract.tree import (
     Node,
     Number,
     Parameter,
+    Price,
     Shift,
 )
 
 _SPAN_OF_WINDOW = {"highest", "lowest", "mean", "stdev", "sum", "count"}
 _SPAN_OF_CHANGE = {"change", "rising", "falling"}
+# The Heikin-Ashi open is half the one before it: where history starts weighs 2^-50 by then.
+_HEIKIN_ASHI = {"ha_open": 50, "ha_high": 50, "ha_low": 50}
 _ONE_BAR = {"crossed_above", "crossed_below", "previous"}
 
 
@@ -51,6 +54,8 @@ def _bars(node: Node, program: Program, known: dict[str, int]) -> int:
     """Bars before a part of a rule has settled."""
     if isinstance(node, Indicator):
         return known[node.name]
+    if isinstance(node, Price):
+        return _HEIKIN_ASHI.get(node.name, 0)
     below = max((_bars(part, program, known) for part in node.parts), default=0)
     if isinstance(node, Shift):
         return below + node.bars

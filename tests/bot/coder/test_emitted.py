@@ -20,6 +20,9 @@ def carried(*names: str) -> dict[str, Any]:
     return namespace
 
 
+PRICES = ("open", "high", "low", "close")
+
+
 @pytest.mark.parametrize("name", sorted(name for name in function_names() if name[0] != "_"))
 def test_a_function_brings_all_that_it_needs_and_answers_the_same(name: str) -> None:
     rng = np.random.default_rng(7)
@@ -31,6 +34,7 @@ def test_a_function_brings_all_that_it_needs_and_answers_the_same(name: str) -> 
         **dict.fromkeys(("always", "hour", "never", "weekday"), (frame,)),
         **dict.fromkeys(("crossed_above", "crossed_below", "differs", "divide", "power"), (x, y)),
         **dict.fromkeys(("exp", "log", "numbers", "periods", "sqrt"), (y,)),
+        **{f"heikin_ashi_{price}": (x, x + 1, x - 1, y) for price in PRICES},
         "bars_since": (x > 0.5,),
         "constant": (frame, 2.5),
         "count": (x > 0.5, 4),

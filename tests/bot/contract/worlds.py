@@ -15,6 +15,7 @@ INDICATORS = {
     "doji": {"function": "CDLDOJI"},
     "spread": {"expression": "(high - low) / (close - open)"},
     "calm": {"expression": "stdev(close, 4) < 1.5"},
+    "smooth": {"function": "EMA", "input": "ha_close", "timeperiod": 3},
     "corr": {"function": "CORREL", "input": ["close", "volume"], "timeperiod": 6},
 }
 PARAMETERS = {
@@ -24,7 +25,7 @@ PARAMETERS = {
 NUMBERS = [
     "open", "high", "low", "close", "volume", "hl2", "hlc3", "ohlc4", "rsi", "trend", "level",
     "bands.upperband", "bands.lowerband", "of_band", "doji", "spread", "corr", "period",
-    "0", "1", "2.5", "100", "hour()", "weekday()",
+    "0", "1", "2.5", "100", "hour()", "weekday()", "ha_open", "ha_high", "ha_low", "ha_close",
 ]  # fmt: skip
 WINDOWED = ["highest", "lowest", "mean", "stdev", "sum", "change", "ema"]
 
