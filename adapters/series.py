@@ -15,14 +15,18 @@ from numpy.typing import NDArray
 from talib._ta_lib import MA_Type as talib_ma_types
 
 from adapters.views import CandleView, FrameView, array_view
+from Backtest.candles import COLUMNS, Candles
 
 if TYPE_CHECKING:  # pandas takes half a second to import; candles of a view need none
     import pandas as pd
 
 Numbers = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
+Moments = NDArray[np.int64]
 Value = Numbers | float
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
+MINUTE_MS = 60_000
+MONDAY_MS = 345_600_000  # of 1970: weeks begin on Monday, and every shorter candle there too
 THURSDAY = 3  # the first day of 1970
 
 
@@ -62,6 +66,82 @@ def weekday(df: pd.DataFrame) -> Numbers:
     if isinstance(df, CandleView):
         return ((df.candles.times // DAY_MS + THURSDAY) % 7).astype(np.float64)
     return times(df).day_of_week.to_numpy(dtype=np.float64)
+
+
+def open_times(df: pd.DataFrame) -> Moments:
+    """When each candle opened, in milliseconds of UTC."""
+    if isinstance(df, CandleView):
+        return np.asarray(df.candles.times, dtype=np.int64)
+    return np.asarray(times(df).as_unit("ms").asi8, dtype=np.int64)
+
+
+def resampled(df: pd.DataFrame, minutes: int) -> pd.DataFrame:
+    """The longer candles that these candles make."""
+    columns = {name: column(df, name) for name in COLUMNS}
+    opens, longer = combined(open_times(df), columns, minutes)
+    if isinstance(df, CandleView):
+        view: Any = CandleView(Candles(opens, **longer))
+        frame: pd.DataFrame = view
+        return frame
+    import pandas as pd
+
+    moments = pd.to_datetime(opens, unit="ms", utc=True)
+    return pd.DataFrame({"timestamp": moments, **longer})
+
+
+def combined(
+    moments: Moments, columns: dict[str, Numbers], minutes: int
+) -> tuple[Moments, dict[str, Numbers]]:
+    """When longer candles open, and their prices and volumes, from those of shorter ones."""
+    slots = _slots(moments, minutes)
+    first = np.flatnonzero(_is_first(slots))
+    last = np.append(first[1:], len(slots)) - 1
+    if not len(first):
+        return moments, columns
+    return slots[first] * (minutes * MINUTE_MS) + MONDAY_MS, {
+        "open": columns["open"][first],
+        "high": np.maximum.reduceat(columns["high"], first),
+        "low": np.minimum.reduceat(columns["low"], first),
+        "close": columns["close"][last],
+        "volume": _sums(columns["volume"], first, last),
+    }
+
+
+@overload
+def merged(x: Booleans, df: pd.DataFrame, minutes: int, own: int) -> Booleans: ...
+@overload
+def merged(x: Numbers, df: pd.DataFrame, minutes: int, own: int) -> Numbers: ...
+def merged(x: Any, df: pd.DataFrame, minutes: int, own: int) -> Any:
+    """x of longer candles at each bar: that of the last one which has closed with the bar.
+
+    Before the first has closed it is missing, and false for a condition.
+    """
+    moments = open_times(df)
+    slots = _slots(moments, minutes)
+    closes = (slots + 1) * (minutes * MINUTE_MS) + MONDAY_MS
+    has_closed = moments + own * MINUTE_MS >= closes
+    seen: Moments = np.cumsum(_is_first(slots)) - np.where(has_closed, 1, 2)
+    answer = np.zeros(len(seen), np.bool_) if x.dtype == np.bool_ else np.full(len(seen), np.nan)
+    answer[seen >= 0] = x[seen[seen >= 0]]
+    return answer
+
+
+def _slots(moments: Moments, minutes: int) -> Moments:
+    return (moments - MONDAY_MS) // (minutes * MINUTE_MS)
+
+
+def _is_first(slots: Moments) -> Booleans:
+    first = np.ones(len(slots), dtype=np.bool_)
+    first[1:] = slots[1:] != slots[:-1]
+    return first
+
+
+def _sums(x: Numbers, first: Any, last: Any) -> Numbers:
+    added: Numbers = x[first]
+    for place in range(1, int((last - first).max()) + 1):
+        there = first + place <= last
+        added[there] += x[first[there] + place]
+    return added
 
 
 def constant(df: pd.DataFrame, value: Value) -> Numbers:

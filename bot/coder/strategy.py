@@ -8,6 +8,7 @@ from bot.coder.layout import WIDTH, Code, Group, statement
 from bot.coder.settings import CfgValue, Settings
 from bot.contract import catalog
 from bot.contract.language import ExpressionStep, Program, Step, TalibStep, Value
+from bot.contract.longer import minutes
 from bot.contract.model import Contract, Trailing
 from bot.contract.tree import (
     Indicator,
@@ -60,16 +61,64 @@ class Names:
     def of(self, key: str) -> str:
         """The variable that holds a price, a parameter or an indicator's output."""
         if key not in self._given:
-            name = key.replace(".", "_")
+            name = key.replace(".", "_").replace("@", "_")
             while name in self._used:
                 name += "_"
             self._used.add(name)
             self._given[key] = name
         return self._given[key]
 
+    def within(self, program: Program, timeframe: str) -> "Names":
+        """The names of longer candles, beside these."""
+        return _LongerNames(self, program, timeframe)
+
     def of_node(self, node: Price | Parameter | Indicator) -> str:
         """The variable behind a leaf of a rule."""
         return self.of(node.key if isinstance(node, Indicator) else node.name)
+
+
+class _LongerNames(Names):
+    """Names in the part of a method that computes with longer candles: `close_4h`, `trend_4h`."""
+
+    def __init__(self, own: Names, program: Program, timeframe: str) -> None:
+        self._own = own
+        self._parameters = program.parameters
+        self._timeframe = timeframe
+        frame = own.of(f"{own.dialect.frame}@{timeframe}")
+        self.dialect = Dialect(self.of_node, own.dialect.library, frame)
+
+    def of(self, key: str) -> str:
+        """The variable of longer candles; a parameter is the same for all."""
+        return self._own.of(key if key in self._parameters else f"{key}@{self._timeframe}")
+
+
+def longer_lines(program: Program, names: Names, reading: str) -> list[str]:
+    """The lines that compute the indicators of longer candles.
+
+    Args:
+        program: the contract's Program.
+        names: the variables of the method.
+        reading: the code that reads a price, with `{frame}` and `{price}` in it.
+    """
+    lines: list[str] = []
+    pad, own = " " * BODY, minutes(program.timeframe)
+    for timeframe, above in program.higher.items():
+        inner, length = names.within(program, timeframe), minutes(timeframe)
+        library, frame = names.dialect.library, inner.dialect.frame
+        resampling = Group(f"{library}resampled(", (names.dialect.frame, str(length)))
+        lines += ["", f"{pad}# {timeframe} candles, made of the {program.timeframe} ones."]
+        lines.append(assign(frame, resampling))
+        nodes = [node for tree in step_trees(above) for node in walk(tree)]
+        prices = {node.name for node in nodes if isinstance(node, Price)}
+        read = reading.replace("{frame}", frame)
+        lines += price_lines(prices, inner, read)
+        for step in above.steps:
+            lines += step_lines(step, inner)
+        lines.append(f"{pad}# A bar sees the last of them that has closed with it.")
+        for key in (key for step in above.steps for key in step.keys):
+            parts = (inner.of(key), names.dialect.frame, str(length), str(own))
+            lines.append(assign(names.of(key), Group(f"{library}merged(", parts)))
+    return lines[1:]
 
 
 def preparation(program: Program, settings: Settings) -> str:
@@ -79,7 +128,11 @@ def preparation(program: Program, settings: Settings) -> str:
     lines += _price_lines(program, names)
     if lines and program.steps:
         lines.append("")
-    for step in program.steps:
+    longer = longer_lines(program, names, 'series.column({frame}, "{price}")')
+    if longer and program.own_steps:
+        longer.append("")
+    lines += longer
+    for step in program.own_steps:
         lines += step_lines(step, names)
     for field in program.atr_periods:
         prices = tuple(names.of(price) for price in ("high", "low", "close"))
@@ -124,10 +177,10 @@ def words(start: str, tree: Node) -> list[str]:
     )
 
 
-def step_trees(program: Program) -> list[Node]:
-    """Every tree that the indicators read, in the order of the contract."""
+def step_trees(program: Program, steps: Iterable[Step] | None = None) -> list[Node]:
+    """Every tree that the indicators, or some of them, read, in the order of the contract."""
     trees: list[Node] = []
-    for step in program.steps:
+    for step in program.steps if steps is None else steps:
         trees += [step.tree] if isinstance(step, ExpressionStep) else list(step.inputs)
     return trees
 
@@ -160,7 +213,8 @@ def _parameter_lines(program: Program, names: Names) -> list[str]:
 
 
 def _price_lines(program: Program, names: Names) -> list[str]:
-    used = {node.name for node in _nodes(program) if isinstance(node, Price)}
+    trees = [*step_trees(program, program.own_steps), *program.rules.values()]
+    used = {node.name for tree in trees for node in walk(tree) if isinstance(node, Price)}
     if program.atr_periods:
         used |= {"high", "low", "close"}
     return price_lines(used, names, 'series.column(df, "{price}")')
@@ -183,9 +237,9 @@ def price_lines(prices: set[str], names: Names, reading: str) -> list[str]:
             text = f"({' + '.join(added)}) / {len(added)}"
             lines.append(assign(names.of(price), text))
         elif price in _HEIKIN_ASHI:
-            prices = tuple(names.of(part) for part in ("open", "high", "low", "close"))
+            parts = tuple(names.of(part) for part in ("open", "high", "low", "close"))
             function = price.replace("ha_", "heikin_ashi_")
-            code = Group(f"{names.dialect.library}{function}(", prices)
+            code = Group(f"{names.dialect.library}{function}(", parts)
             lines.append(assign(names.of(price), code))
         else:
             lines.append(assign(names.of(price), reading.format(price=price)))

@@ -13,6 +13,7 @@ import numpy as np
 from adapters import series
 from bot.contract import catalog
 from bot.contract.language import ExpressionStep, Program, TalibStep
+from bot.contract.longer import minutes
 from bot.contract.tree import (
     Arithmetic,
     Call,
@@ -63,7 +64,9 @@ class _Evaluator:
         self.done: dict[Node, Any] = {}
 
     def run(self) -> dict[str, Any]:
-        for step in self.program.steps:
+        for timeframe, above in self.program.higher.items():
+            self.run_higher(minutes(timeframe), above)
+        for step in self.program.own_steps:
             if isinstance(step, ExpressionStep):
                 self.named[step.name] = self.of(step.tree)
             else:
@@ -74,6 +77,13 @@ class _Evaluator:
             (self.named[f"{field}.atr"],) = catalog.call("ATR", prices, {"timeperiod": bars})
         rules = {name: self.of(tree) for name, tree in self.program.rules.items()}
         return {**self.named, **rules}
+
+    def run_higher(self, length: int, above: Program) -> None:
+        """The indicators of longer candles: each bar sees those that have closed."""
+        candles = series.resampled(self.df, length)
+        own = minutes(self.program.timeframe)
+        for name, values in _Evaluator(above, candles, self.parameters).run().items():
+            self.named[name] = series.merged(values, self.df, length, own)
 
     def run_talib(self, step: TalibStep) -> None:
         inputs = [np.ascontiguousarray(self.of(node)) for node in step.inputs]

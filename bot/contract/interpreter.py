@@ -7,12 +7,14 @@ but the bars that were fed so far. TA-Lib is asked again at every bar with the h
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 import numpy as np
 
 from bot.contract import catalog
-from bot.contract.language import ExpressionStep, Program, TalibStep
+from bot.contract.candle import Candle as Candle
+from bot.contract.candle import LongerCandles
+from bot.contract.language import ExpressionStep, Program, Step, TalibStep
+from bot.contract.longer import minutes
 from bot.contract.tree import (
     Arithmetic,
     Call,
@@ -31,18 +33,6 @@ from bot.contract.tree import (
 
 MISSING = math.nan
 Answer = float | bool
-
-
-@dataclass(frozen=True)
-class Candle:
-    """One bar: when it opened (UTC), its prices and its volume."""
-
-    timestamp: datetime
-    open: float
-    high: float
-    low: float
-    close: float
-    volume: float
 
 
 @dataclass(frozen=True)
@@ -74,7 +64,11 @@ class Interpreter:
         self._named: dict[str, list[Answer]] = {}
         self._histories: dict[Node, list[Answer]] = {}
         self._steps: list[Callable[[], None]] = []
-        for step in program.steps:
+        for timeframe, above in program.higher.items():
+            self._follow_longer(
+                LongerCandles(minutes(timeframe), minutes(program.timeframe)), above
+            )
+        for step in program.own_steps:
             if isinstance(step, ExpressionStep):
                 self._named[step.name] = self._history_of(step.tree)
             else:
@@ -95,6 +89,26 @@ class Interpreter:
             {key: history[-1] for key, history in self._named.items()},
             {name: bool(history[-1]) for name, history in self._rules.items()},
         )
+
+    def _follow_longer(self, candles: LongerCandles, above: Program) -> None:
+        """Walk the longer candles with an interpreter of their own, each when it has closed."""
+        inner = Interpreter(above, self._parameters)
+        nothing = {
+            key: False if _is_condition(step) else MISSING
+            for step in above.steps
+            for key in step.keys
+        }
+        histories: dict[str, list[Answer]] = {key: [] for key in nothing}
+        self._named.update(histories)
+        last: dict[str, Answer] = dict(nothing)
+
+        def look() -> None:
+            for closed in candles.take(self._candles[-1]):
+                last.update(inner.step(closed).indicators)
+            for key, history in histories.items():
+                history.append(last[key])
+
+        self._steps.append(look)
 
     def _follow_talib(self, step: TalibStep) -> None:
         inputs = [self._history_of(node) for node in step.inputs]
@@ -176,6 +190,10 @@ class Interpreter:
         if name in _PASTS:
             return lambda: _PASTS[name](*past)
         return lambda: _WINDOWS[name](past[0], int(past[1][-1]))
+
+
+def _is_condition(step: Step) -> bool:
+    return isinstance(step, ExpressionStep) and step.tree.type == "boolean"
 
 
 def _ago(past: list[Answer], bars: int, kind: str = "number") -> Answer:

@@ -8,7 +8,7 @@ import ast
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.contract.functions import FUNCTIONS, Function, Kind
 from bot.contract.problems import nearest as nearest_name
@@ -47,11 +47,13 @@ class Scope:
         outputs: the output names of each indicator; None where the indicator itself is broken, so
             that its own mistake is told once and not again wherever it is used.
         booleans: the indicators whose expression is a condition.
+        elsewhere: the indicators that cannot be read from here, with the reason.
     """
 
     parameters: Mapping[str, bool]
     outputs: Mapping[str, tuple[str, ...] | None]
     booleans: frozenset[str] = frozenset()
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     def names(self) -> list[str]:
         """What may stand alone as a value."""
@@ -279,6 +281,7 @@ class _Reader:
                 allowed = ", ".join(f"{name}.{output}" for output in outputs)
                 raise self.refuse(node, f"`{name}` has several outputs: say which", name, allowed)
             return Indicator(self.at(node), name, boolean=name in self.scope.booleans)
+        self.refuse_elsewhere(node, name)
         if name in FUNCTIONS:
             raise self.refuse(
                 node, f"`{name}` is a function", name, f"{FUNCTIONS[name].signature} with arguments"
@@ -293,11 +296,17 @@ class _Reader:
         )
         raise _Refused
 
+    def refuse_elsewhere(self, node: ast.expr, name: str) -> None:
+        """Leave a part that names an indicator of other candles."""
+        if name in self.scope.elsewhere:
+            raise self.refuse(node, self.scope.elsewhere[name], name)
+
     def output(self, node: ast.Attribute) -> Node:
         """`name.output`."""
         if not isinstance(node.value, ast.Name):
             raise self.refuse(node, "a dot may only follow an indicator's name", node.attr)
         name = node.value.id
+        self.refuse_elsewhere(node, name)
         if name not in self.scope.outputs:
             indicators = list(self.scope.outputs)
             self.note(
