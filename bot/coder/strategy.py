@@ -29,7 +29,6 @@ _HEIKIN_ASHI = ("ha_open", "ha_high", "ha_low", "ha_close")
 _PRICE_ORDER = ("open", "high", "low", "close", "volume", *_COMPOUND_PRICES, *_HEIKIN_ASHI)
 # Names that the body of a method needs for itself, and `l`, which linters refuse.
 _TAKEN = {"self", "df", "np", "pd", "talib", "series", "open", "l"}
-_INTEGER_OUTPUTS = {"integer", "swinghigh", "swinglow", "minidx", "maxidx"}
 RULE_TITLES = {
     "enter_long": "Enter long when",
     "exit_long": "Exit long when",
@@ -254,7 +253,10 @@ def _talib_line(step: TalibStep, names: Names) -> str:
         f"{key}={_talib_argument(step, key, value, names)}" for key, value in step.arguments
     )
     code: Code = Group(f"talib.{step.function.name}(", (*inputs, *arguments))
-    if _INTEGER_OUTPUTS & set(step.function.outputs) and len(step.function.outputs) == 1:
+    whole_numbers = catalog.INTEGER_OUTPUTS & set(step.function.outputs)
+    if whole_numbers and len(step.keys) > 1:
+        return _with_whole_numbers(step, code, names)
+    if whole_numbers:
         code = Group(f"{names.dialect.library}numbers(", (code,))
     variables = [names.of(key) for key in step.keys]
     joined = ", ".join(variables)
@@ -264,6 +266,18 @@ def _talib_line(step: TalibStep, names: Names) -> str:
     whole = names.of(f"{step.name}.outputs")
     unpacked = Group("(", tuple(variables))
     return "\n".join([assign(whole, code), statement("", unpacked, BODY, f" = {whole}")])
+
+
+def _with_whole_numbers(step: TalibStep, code: Code, names: Names) -> str:
+    """Several outputs, of which some are whole numbers: one line each."""
+    whole = names.of(f"{step.name}.outputs")
+    lines = [assign(whole, code)]
+    for place, (key, output) in enumerate(zip(step.keys, step.function.outputs, strict=True)):
+        value: Code = f"{whole}[{place}]"
+        if output in catalog.INTEGER_OUTPUTS:
+            value = Group(f"{names.dialect.library}numbers(", (value,))
+        lines.append(assign(names.of(key), value))
+    return "\n".join(lines)
 
 
 def _talib_argument(step: TalibStep, key: str, value: Value, names: Names) -> str:
