@@ -18,7 +18,7 @@ PYTEST_ARGS ?=
 # For the engine's race: --quick, --bars, --rounds, --limit-s.
 BENCH_ARGS ?=
 
-.PHONY: corpus freqtrade help setup demo test check bench bench-engine worlds clean
+.PHONY: corpus freqtrade golden help setup demo test check bench bench-engine worlds clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,6 +76,10 @@ worlds: $(READY)  ## 20,000 random worlds: event path = compiled path
 
 corpus: $(READY) $(if $(STRATWRIGHT_FREQTRADE),,$(FREQTRADE)/.ready)  ## hold the corpus of contracts to Freqtrade itself
 	@STRATWRIGHT_FREQTRADE="$${STRATWRIGHT_FREQTRADE:-$(CURDIR)/$(FREQTRADE)}" $(BIN)/python -m tools.corpus
+
+golden: $(READY)  ## write the golden files again; look at the difference before you commit it
+	@$(BIN)/python -m tests.golden.test_code
+	@$(BIN)/python -m tests.bot.report.test_golden
 
 clean:  ## remove what make made
 	rm -rf $(VENV) build dist

@@ -15,14 +15,18 @@ from numpy.typing import NDArray
 from talib._ta_lib import MA_Type as talib_ma_types
 
 from adapters.views import CandleView, FrameView, array_view
+from Backtest.candles import COLUMNS, Candles
 
 if TYPE_CHECKING:  # pandas takes half a second to import; candles of a view need none
     import pandas as pd
 
 Numbers = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
+Moments = NDArray[np.int64]
 Value = Numbers | float
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
+MINUTE_MS = 60_000
+MONDAY_MS = 345_600_000  # of 1970: weeks begin on Monday, and every shorter candle there too
 THURSDAY = 3  # the first day of 1970
 
 
@@ -62,6 +66,82 @@ def weekday(df: pd.DataFrame) -> Numbers:
     if isinstance(df, CandleView):
         return ((df.candles.times // DAY_MS + THURSDAY) % 7).astype(np.float64)
     return times(df).day_of_week.to_numpy(dtype=np.float64)
+
+
+def open_times(df: pd.DataFrame) -> Moments:
+    """When each candle opened, in milliseconds of UTC."""
+    if isinstance(df, CandleView):
+        return np.asarray(df.candles.times, dtype=np.int64)
+    return np.asarray(times(df).as_unit("ms").asi8, dtype=np.int64)
+
+
+def resampled(df: pd.DataFrame, minutes: int) -> pd.DataFrame:
+    """The longer candles that these candles make."""
+    columns = {name: column(df, name) for name in COLUMNS}
+    opens, longer = combined(open_times(df), columns, minutes)
+    if isinstance(df, CandleView):
+        view: Any = CandleView(Candles(opens, **longer))
+        frame: pd.DataFrame = view
+        return frame
+    import pandas as pd
+
+    moments = pd.to_datetime(opens, unit="ms", utc=True)
+    return pd.DataFrame({"timestamp": moments, **longer})
+
+
+def combined(
+    moments: Moments, columns: dict[str, Numbers], minutes: int
+) -> tuple[Moments, dict[str, Numbers]]:
+    """When longer candles open, and their prices and volumes, from those of shorter ones."""
+    slots = _slots(moments, minutes)
+    first = np.flatnonzero(_is_first(slots))
+    last = np.append(first[1:], len(slots)) - 1
+    if not len(first):
+        return moments, columns
+    return slots[first] * (minutes * MINUTE_MS) + MONDAY_MS, {
+        "open": columns["open"][first],
+        "high": np.maximum.reduceat(columns["high"], first),
+        "low": np.minimum.reduceat(columns["low"], first),
+        "close": columns["close"][last],
+        "volume": _sums(columns["volume"], first, last),
+    }
+
+
+@overload
+def merged(x: Booleans, df: pd.DataFrame, minutes: int, own: int) -> Booleans: ...
+@overload
+def merged(x: Numbers, df: pd.DataFrame, minutes: int, own: int) -> Numbers: ...
+def merged(x: Any, df: pd.DataFrame, minutes: int, own: int) -> Any:
+    """x of longer candles at each bar: that of the last one which has closed with the bar.
+
+    Before the first has closed it is missing, and false for a condition.
+    """
+    moments = open_times(df)
+    slots = _slots(moments, minutes)
+    closes = (slots + 1) * (minutes * MINUTE_MS) + MONDAY_MS
+    has_closed = moments + own * MINUTE_MS >= closes
+    seen: Moments = np.cumsum(_is_first(slots)) - np.where(has_closed, 1, 2)
+    answer = np.zeros(len(seen), np.bool_) if x.dtype == np.bool_ else np.full(len(seen), np.nan)
+    answer[seen >= 0] = x[seen[seen >= 0]]
+    return answer
+
+
+def _slots(moments: Moments, minutes: int) -> Moments:
+    return (moments - MONDAY_MS) // (minutes * MINUTE_MS)
+
+
+def _is_first(slots: Moments) -> Booleans:
+    first = np.ones(len(slots), dtype=np.bool_)
+    first[1:] = slots[1:] != slots[:-1]
+    return first
+
+
+def _sums(x: Numbers, first: Any, last: Any) -> Numbers:
+    added: Numbers = x[first]
+    for place in range(1, int((last - first).max()) + 1):
+        there = first + place <= last
+        added[there] += x[first[there] + place]
+    return added
 
 
 def constant(df: pd.DataFrame, value: Value) -> Numbers:
@@ -117,8 +197,10 @@ def log(x: Value) -> Numbers:
 
 def power(x: Value, n: Value) -> Numbers:
     """x to the power n; missing outside its domain."""
+    x = np.asarray(x, dtype=np.float64)
     with np.errstate(all="ignore"):
-        return _finite(np.power(np.asarray(x, dtype=np.float64), n))
+        # A square is a product, whether the exponent is one number or a series of them.
+        return _finite(np.where(np.equal(n, 2), x * x, np.power(x, n)))
 
 
 def _finite(x: Any) -> Numbers:
@@ -142,6 +224,35 @@ def crossed_above(a: Value, b: Value) -> Booleans:
 def crossed_below(a: Value, b: Value) -> Booleans:
     """a is below b now and was at or above it one bar ago."""
     return crossed_above(b, a)
+
+
+def heikin_ashi_close(open_: Numbers, high: Numbers, low: Numbers, close: Numbers) -> Numbers:
+    """The close of the Heikin-Ashi bar: the average price of the candle."""
+    return (open_ + high + low + close) / 4
+
+
+def heikin_ashi_open(open_: Numbers, high: Numbers, low: Numbers, close: Numbers) -> Numbers:
+    """The open of the Heikin-Ashi bar: the middle of the one before it."""
+    opens = ((open_[:1] + close[:1]) / 2).tolist()
+    for last in heikin_ashi_close(open_, high, low, close)[:-1].tolist():
+        opens.append((opens[-1] + last) / 2)
+    return np.array(opens, dtype=np.float64)
+
+
+def heikin_ashi_high(open_: Numbers, high: Numbers, low: Numbers, close: Numbers) -> Numbers:
+    """The high of the Heikin-Ashi bar."""
+    body = np.maximum(
+        heikin_ashi_open(open_, high, low, close), heikin_ashi_close(open_, high, low, close)
+    )
+    return np.maximum(high, body)
+
+
+def heikin_ashi_low(open_: Numbers, high: Numbers, low: Numbers, close: Numbers) -> Numbers:
+    """The low of the Heikin-Ashi bar."""
+    body = np.minimum(
+        heikin_ashi_open(open_, high, low, close), heikin_ashi_close(open_, high, low, close)
+    )
+    return np.minimum(low, body)
 
 
 def highest(x: Numbers, n: int) -> Numbers:

@@ -30,9 +30,12 @@ def indicator_criteria(contract: Contract, warmup: int | None) -> tuple[str, ...
             if indicator.input is not None:
                 given = [indicator.input] if isinstance(indicator.input, str) else indicator.input
                 arguments.insert(0, f"of {' and '.join(given)}")
-            criteria.append(f"{name} is TA-Lib's {indicator.function}({', '.join(arguments)}).")
+            words = f"{name} is TA-Lib's {indicator.function}({', '.join(arguments)})"
         else:
-            criteria.append(f"{name} is {indicator.expression}.")
+            words = f"{name} is {indicator.expression}"
+        if indicator.timeframe:
+            words += f", of {indicator.timeframe} candles, each seen once it has closed"
+        criteria.append(f"{words}.")
     if not criteria:
         criteria.append("The rules use prices alone; there is no indicator to compute.")
     for name, parameter in contract.parameters.items():

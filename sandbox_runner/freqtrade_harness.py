@@ -86,7 +86,12 @@ def _backtest(config: dict[str, Any]) -> list[dict[str, Any]]:
         tiers |= {pair: [_TIER] for pair in config["exchange"]["pair_whitelist"]}
     data, timerange = backtesting.load_bt_data()
     strategy = backtesting.strategylist[0]
-    backtesting.backtest_one_strategy(strategy, data, timerange)
+    try:
+        backtesting.backtest_one_strategy(strategy, data, timerange)
+    except import_module("freqtrade.exceptions").OperationalException as error:
+        if "No data left after adjusting for startup candles" in str(error):
+            return []
+        raise
     results = backtesting.all_bt_content[strategy.get_strategy_name()]["results"]
     backtesting.cleanup()
     return [

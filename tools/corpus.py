@@ -2,17 +2,15 @@
 
 `python -m tools.corpus [CONTRACT...]` generates both targets of every contract, lets the adapter
 file and real Freqtrade signal on three synthetic markets of 5,000 bars and on S&P 500 prices,
-compares Freqtrade's back-test with the `freqtrade` fill profile, and prints a table of what
-differs. Exit code 1 if anything does.
+compares Freqtrade's back-test with the `freqtrade` fill profile, lets every gate judge the
+candidate in the sandbox, and prints a table of what differs. Exit code 1 if anything does.
 """
 
 import argparse
 import importlib.util
-import json
-import os
-import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,26 +18,33 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from adapters.testing import market
-from bot.coder.template import freqtrade_text, strategy_text
+from bot.coder.template import TemplateCoder, freqtrade_text, strategy_text
 from bot.contract.evaluator import evaluate
 from bot.contract.language import Program
 from bot.contract.load import load_contract
 from bot.contract.model import Contract
 from bot.contract.program import compile_contract
 from bot.freqtrade_parity import Expectation, differing_trade
-from bot.freqtrade_place import VARIABLE, find_freqtrade
+from bot.freqtrade_place import find_freqtrade
 from bot.targets import decide_delivery
+from tools.corpus_markets import BARS, markets
+from tools.freqtrade_answers import ask_freqtrade
 
-ROOT = Path(__file__).resolve().parents[1]
-CORPUS = ROOT / "tests" / "corpus"
-BARS = 5000
-SEEDS = (11, 12, 13)
+CORPUS = Path(__file__).resolve().parents[1] / "tests" / "corpus"
+GATE_BARS = 1500
+
+Frames = dict[str, pd.DataFrame]
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one contract does on one market."""
+    """What one contract does on one market.
+
+    Attributes:
+        adapter: bars at which the adapter file differs from the contract.
+        freqtrade: bars at which Freqtrade's signals do.
+        difference: of the first trade that differs.
+    """
 
     contract: str
     market: str
@@ -56,120 +61,159 @@ class Row:
         return not (self.adapter or self.freqtrade or self.difference)
 
 
-def markets(bars: int = BARS) -> dict[str, pd.DataFrame]:
-    """Three synthetic markets, and the real prices of the S&P 500 at made-up hours."""
-    frames = {f"synthetic {seed}": market(bars, seed) for seed in SEEDS}
-    real = pd.read_csv(ROOT / "tests" / "fixtures" / "sp500_daily.csv")
-    hours = pd.date_range("2000-01-01", periods=len(real), freq="h", tz="UTC")
-    # Put an hour apart, day after day, so that one timeframe serves all markets of the corpus.
-    return {**frames, "S&P 500": real.assign(timestamp=hours)}
+@dataclass(frozen=True)
+class Subject:
+    """A contract, its Program and its Freqtrade file's folder."""
+
+    contract: Contract
+    program: Program
+    folder: Path
 
 
-def compare(paths: list[Path], frames: dict[str, pd.DataFrame]) -> list[Row]:
+def compare(paths: list[Path], bars: int = BARS) -> Iterator[Row]:
     """Every contract on every market."""
-    cases: list[tuple[Contract, Program, str, Expectation]] = []
-    requests: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         for path in paths:
-            contract = load_contract(path).strategy
-            decide_delivery(contract, find_freqtrade(), strict=True)
-            program = compile_contract(contract)
-            place = Path(folder) / contract.name
-            place.mkdir()
-            text = freqtrade_text(contract, program, path.name)
-            (place / f"{contract.name}.py").write_text(text, "utf-8")
-            for name, frame in frames.items():
-                case = Expectation(contract, program, {contract.market.symbols[0]: frame})
-                cases.append((contract, program, name, case))
-                requests.append(case.request(str(place)))
-        answers = _ask(requests, Path(folder))
-    return [
-        _row(contract, program, name, case, frames[name], answer)
-        for (contract, program, name, case), answer in zip(cases, answers, strict=True)
-    ]
+            subject = _written(path, Path(folder))
+            places = markets(subject.contract, bars)
+            cases = [
+                Expectation(subject.contract, subject.program, frames) for frames in places.values()
+            ]
+            requests = [case.request(str(subject.folder)) for case in cases]
+            answers = ask_freqtrade(requests, subject.folder)
+            for (name, frames), case, answer in zip(places.items(), cases, answers, strict=True):
+                yield _row(subject, name, case, frames, answer)
 
 
-def _ask(requests: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
-    named = os.environ.get(VARIABLE)
-    python = str(Path(named) / "bin" / "python") if named else sys.executable
-    question, answer = folder / "request.json", folder / "answer.json"
-    question.write_text(json.dumps(requests), "utf-8")
-    harness = ROOT / "sandbox_runner" / "freqtrade_harness.py"
-    subprocess.run([python, str(harness), str(question), str(answer)], check=True)
-    answers: list[dict[str, Any]] = json.loads(answer.read_text("utf-8"))
-    return answers
+def _written(path: Path, folder: Path) -> Subject:
+    contract = load_contract(path).strategy
+    decide_delivery(contract, find_freqtrade(), strict=True)
+    program = compile_contract(contract)
+    place = folder / contract.name
+    place.mkdir()
+    text = freqtrade_text(contract, program, path.name)
+    (place / f"{contract.name}.py").write_text(text, "utf-8")
+    return Subject(contract, program, place)
 
 
 def _row(
-    contract: Contract,
-    program: Program,
-    name: str,
-    case: Expectation,
-    frame: pd.DataFrame,
-    answer: dict[str, Any],
+    subject: Subject, name: str, case: Expectation, frames: Frames, answer: dict[str, Any]
 ) -> Row:
     expected, found = case.signals(), answer["signals"]
-    odd: set[int] = set()
-    for pair, signals in expected.items():
-        for rule, bars in signals.items():
-            odd |= set(bars) ^ set(found[pair].get(rule, []))
+    odd = {
+        (pair, bar)
+        for pair, signals in expected.items()
+        for rule, bars in signals.items()
+        for bar in set(bars) ^ set(found[pair].get(rule, []))
+    }
     return Row(
-        contract.name,
+        subject.contract.name,
         name,
-        len(frame),
+        sum(map(len, frames.values())),
         sum(len(bars) for signals in expected.values() for bars in signals.values()),
-        adapter_mismatches(contract, program, frame),
+        sum(adapter_mismatches(subject, frame) for frame in frames.values()),
         len(odd),
         len(answer["trades"]),
         differing_trade(answer["trades"], case.trades()),
     )
 
 
-def adapter_mismatches(contract: Contract, program: Program, frame: pd.DataFrame) -> int:
+def adapter_mismatches(subject: Subject, frame: pd.DataFrame) -> int:
     """Bars at which the adapter file's rules are not the evaluator's."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"{contract.file_stem}.py"
-        path.write_text(strategy_text(contract, program, path.name), "utf-8")
-        spec = importlib.util.spec_from_file_location(contract.file_stem, path)
-        if spec is None or spec.loader is None:
-            raise ImportError(path.name)
-        module: Any = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+    path = subject.folder / f"{subject.contract.file_stem}_adapter.py"
+    path.write_text(strategy_text(subject.contract, subject.program, path.name), "utf-8")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(path.name)
+    module: Any = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    path.unlink()
     prepared = module.Strategy({}).prepare_indicators(frame)
-    expected = evaluate(program, frame)
+    expected = evaluate(subject.program, frame)
     odd = np.zeros(len(frame), dtype=np.bool_)
-    for rule in program.rules:
+    for rule in subject.program.rules:
         odd |= prepared[rule].to_numpy(dtype=np.bool_) != expected[rule]
     return int(odd.sum())
 
 
-def table(rows: list[Row]) -> str:
-    """The rows for people."""
-    lines = [
-        f"{'contract':<20}{'market':<15}{'bars':>6}{'signals':>9}{'adapter':>9}"
-        f"{'freqtrade':>11}{'trades':>8}  difference"
-    ]
-    lines += [
+def judged(paths: list[Path]) -> Iterator[tuple[str, int, list[str]]]:
+    """Every contract before every gate, in the sandbox: gates that passed, and what others say."""
+    from bot.gates.examination import examine
+    from bot.gates.port import Case
+    from bot.plan import planned_files
+    from bot.workshop import opened_sandbox, say_on_terminal, warm_mypy_cache
+    from tools.corpus_markets import market_data
+
+    sandbox, cache = opened_sandbox("auto"), warm_mypy_cache(say_on_terminal)
+    for path in paths:
+        contract = load_contract(path).strategy
+        examination = examine(
+            contract,
+            compile_contract(contract),
+            Case(
+                TemplateCoder().write(contract, path.name).contents,
+                frozenset(planned_files(contract)),
+            ),
+            market_data(contract, GATE_BARS),
+            "corr_000000000000",
+            sandbox,
+            cache,
+            delivery=decide_delivery(contract, find_freqtrade(), strict=True),
+        )
+        refused = [v for v in examination.verdicts if not v.passed]
+        words = [f"{verdict.name}: {verdict.reason}" for verdict in refused]
+        yield contract.name, len(examination.verdicts) - len(refused), words
+
+
+HEAD = (
+    f"{'contract':<20}{'market':<15}{'bars':>6}{'signals':>9}{'adapter':>9}"
+    f"{'freqtrade':>11}{'trades':>8}  difference"
+)
+
+
+def line(row: Row) -> str:
+    """A row for people."""
+    return (
         f"{row.contract:<20}{row.market:<15}{row.bars:>6}{row.signals:>9}{row.adapter:>9}"
         f"{row.freqtrade:>11}{row.trades:>8}  {row.difference}".rstrip()
-        for row in rows
-    ]
+    )
+
+
+def count(rows: list[Row]) -> str:
+    """What the rows come to."""
     wrong = sum(not row.same for row in rows)
     contracts = len({row.contract for row in rows})
-    lines.append(f"{contracts} contracts, {len(rows)} markets, {wrong} with a difference")
-    return "\n".join(lines)
+    bars, signals = sum(row.bars for row in rows), sum(row.signals for row in rows)
+    trades = sum(row.trades for row in rows)
+    return (
+        f"{contracts} contracts on {len(rows) // max(1, contracts)} markets: {bars} bars, "
+        f"{signals} signals, {trades} trades; {wrong} rows with a difference"
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the table."""
+    """Print the table as it comes."""
     parser = argparse.ArgumentParser(prog="python -m tools.corpus", description=__doc__)
     parser.add_argument("contracts", nargs="*", type=Path, help="default: tests/corpus")
     parser.add_argument("--bars", type=int, default=BARS, help="bars of a synthetic market")
+    parser.add_argument("--no-gates", action="store_true", help="only compare signals and trades")
     args = parser.parse_args(arguments)
-    rows = compare(args.contracts or sorted(CORPUS.glob("*.yaml")), markets(args.bars))
-    print(table(rows))
-    return 0 if all(row.same for row in rows) else 1
+    paths = args.contracts or sorted(CORPUS.glob("*.yaml"))
+    print(HEAD)
+    rows = []
+    for row in compare(paths, args.bars):
+        rows.append(row)
+        print(line(row), flush=True)
+    print(count(rows))
+    well = all(row.same for row in rows)
+    if args.no_gates:
+        return 0 if well else 1
+    print(f"\n{'contract':<20}{'gates passed':>13}  refused")
+    for name, passed, refused in judged(paths):
+        well = well and not refused
+        print(f"{name:<20}{passed:>13}  {'; '.join(refused)}".rstrip(), flush=True)
+    return 0 if well else 1
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())

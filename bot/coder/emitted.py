@@ -2,7 +2,7 @@
 
 One source of truth: the text is cut out of `adapters.series` itself, with everything that the
 wanted functions need, so that a file which may not import our packages computes the same. Only the
-two functions that read the candles' times are written for Freqtrade's frames here.
+functions that read the candles' times are written for Freqtrade's frames here.
 """
 
 import ast
@@ -13,16 +13,33 @@ from functools import cache
 from adapters import series
 
 # They read our own frames, or TA-Lib's private module.
-_LEFT_OUT = {"at", "by_name", "column", "hour", "ma_type", "times", "weekday"}
+_LEFT_OUT = {
+    *("at", "by_name", "column", "hour", "ma_type", "open_times", "resampled", "times", "weekday"),
+}
 _TIMES = '''
+def open_times(df: pd.DataFrame) -> Moments:
+    """When each candle opened, in milliseconds of UTC."""
+    return np.asarray(df["date"].dt.as_unit("ms").astype("int64"), dtype=np.int64)
+
+
+def resampled(df: pd.DataFrame, minutes: int) -> pd.DataFrame:
+    """The longer candles that these candles make."""
+    columns = {
+        name: df[name].to_numpy(dtype=np.float64)
+        for name in ("open", "high", "low", "close", "volume")
+    }
+    opens, longer = combined(open_times(df), columns, minutes)
+    return pd.DataFrame({"date": pd.to_datetime(opens, unit="ms", utc=True), **longer})
+
+
 def hour(df: pd.DataFrame) -> Numbers:
     """The hour of each candle's open, UTC."""
-    return df["date"].dt.hour.to_numpy(dtype=np.float64)
+    return np.asarray(df["date"].dt.hour, dtype=np.float64)
 
 
 def weekday(df: pd.DataFrame) -> Numbers:
     """The day of each candle's open, UTC, Monday = 0."""
-    return df["date"].dt.day_of_week.to_numpy(dtype=np.float64)
+    return np.asarray(df["date"].dt.day_of_week, dtype=np.float64)
 '''
 
 

@@ -91,7 +91,11 @@ def _arithmetic(node: Arithmetic, dialect: Dialect) -> Code:
     sides = (expression(node.left, dialect), expression(node.right, dialect))
     if node.operator == "/":
         return Group(f"{dialect.library}divide(", sides)
-    return Group("(", sides, f" {node.operator} ")
+    left, joint = sides[0], f" {node.operator} "
+    if isinstance(left, Group) and (left.opening, left.joint) == ("(", joint):
+        # a + b + c is added from the left in the language as in Python.
+        return Group("(", (*left.parts, sides[1]), joint)
+    return Group("(", sides, joint)
 
 
 def _comparison(node: Comparison, dialect: Dialect) -> Code:

@@ -14,6 +14,7 @@ from bot.coder.strategy import (
     RULE_TITLES,
     Names,
     assign,
+    longer_lines,
     price_lines,
     quoted,
     step_lines,
@@ -27,7 +28,7 @@ from bot.contract.model import Contract
 from bot.contract.tree import Indicator, Node, Parameter, Price, walk
 from bot.contract.warmup import warmup
 
-_PRICE = 'np.asarray(dataframe["{price}"], dtype=np.float64)'
+_PRICE = 'np.asarray({frame}["{price}"], dtype=np.float64)'
 _TAKEN = {"self", "dataframe", "metadata", "np", "pd", "talib", "datetime", "open", "l"}
 
 
@@ -196,7 +197,7 @@ class _Writer:
         for key in self._keys:
             names.of(key)
         trees = step_trees(program)
-        prices = _prices_in(trees)
+        prices = _prices_in(step_trees(program, program.own_steps))
         periods = program.atr_periods.values()
         used = _parameters_in(trees) | step_parameters(program)
         used |= {period.name for period in periods if isinstance(period, Parameter)}
@@ -205,7 +206,10 @@ class _Writer:
         lines = self._reading(names, used, prices, ())
         if lines and self._keys:
             lines.append("")
-        for step in program.steps:
+        lines += longer_lines(program, names, _PRICE)
+        if program.higher and program.own_steps:
+            lines.append("")
+        for step in program.own_steps:
             lines += step_lines(step, names)
         for field, period in program.atr_periods.items():
             length = names.of(period.name) if isinstance(period, Parameter) else repr(period)
@@ -288,7 +292,7 @@ class _Writer:
             for name in self._program.parameters
             if name in parameters
         ]
-        lines += price_lines(prices, names, _PRICE)
+        lines += price_lines(prices, names, _PRICE.replace("{frame}", "dataframe"))
         for key, boolean in columns:
             kind = "np.bool_" if boolean else "np.float64"
             column = f'dataframe["{self._columns.of(key)}"]'

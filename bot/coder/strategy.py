@@ -8,6 +8,7 @@ from bot.coder.layout import WIDTH, Code, Group, statement
 from bot.coder.settings import CfgValue, Settings
 from bot.contract import catalog
 from bot.contract.language import ExpressionStep, Program, Step, TalibStep, Value
+from bot.contract.longer import minutes
 from bot.contract.model import Contract, Trailing
 from bot.contract.tree import (
     Indicator,
@@ -24,10 +25,10 @@ _COMPOUND_PRICES = {
     "hlc3": ("high", "low", "close"),
     "ohlc4": ("open", "high", "low", "close"),
 }
-_PRICE_ORDER = ("open", "high", "low", "close", "volume", *_COMPOUND_PRICES)
+_HEIKIN_ASHI = ("ha_open", "ha_high", "ha_low", "ha_close")
+_PRICE_ORDER = ("open", "high", "low", "close", "volume", *_COMPOUND_PRICES, *_HEIKIN_ASHI)
 # Names that the body of a method needs for itself, and `l`, which linters refuse.
 _TAKEN = {"self", "df", "np", "pd", "talib", "series", "open", "l"}
-_INTEGER_OUTPUTS = {"integer", "swinghigh", "swinglow", "minidx", "maxidx"}
 RULE_TITLES = {
     "enter_long": "Enter long when",
     "exit_long": "Exit long when",
@@ -59,16 +60,64 @@ class Names:
     def of(self, key: str) -> str:
         """The variable that holds a price, a parameter or an indicator's output."""
         if key not in self._given:
-            name = key.replace(".", "_")
+            name = key.replace(".", "_").replace("@", "_")
             while name in self._used:
                 name += "_"
             self._used.add(name)
             self._given[key] = name
         return self._given[key]
 
+    def within(self, program: Program, timeframe: str) -> "Names":
+        """The names of longer candles, beside these."""
+        return _LongerNames(self, program, timeframe)
+
     def of_node(self, node: Price | Parameter | Indicator) -> str:
         """The variable behind a leaf of a rule."""
         return self.of(node.key if isinstance(node, Indicator) else node.name)
+
+
+class _LongerNames(Names):
+    """Names in the part of a method that computes with longer candles: `close_4h`, `trend_4h`."""
+
+    def __init__(self, own: Names, program: Program, timeframe: str) -> None:
+        self._own = own
+        self._parameters = program.parameters
+        self._timeframe = timeframe
+        frame = own.of(f"{own.dialect.frame}@{timeframe}")
+        self.dialect = Dialect(self.of_node, own.dialect.library, frame)
+
+    def of(self, key: str) -> str:
+        """The variable of longer candles; a parameter is the same for all."""
+        return self._own.of(key if key in self._parameters else f"{key}@{self._timeframe}")
+
+
+def longer_lines(program: Program, names: Names, reading: str) -> list[str]:
+    """The lines that compute the indicators of longer candles.
+
+    Args:
+        program: the contract's Program.
+        names: the variables of the method.
+        reading: the code that reads a price, with `{frame}` and `{price}` in it.
+    """
+    lines: list[str] = []
+    pad, own = " " * BODY, minutes(program.timeframe)
+    for timeframe, above in program.higher.items():
+        inner, length = names.within(program, timeframe), minutes(timeframe)
+        library, frame = names.dialect.library, inner.dialect.frame
+        resampling = Group(f"{library}resampled(", (names.dialect.frame, str(length)))
+        lines += ["", f"{pad}# {timeframe} candles, made of the {program.timeframe} ones."]
+        lines.append(assign(frame, resampling))
+        nodes = [node for tree in step_trees(above) for node in walk(tree)]
+        prices = {node.name for node in nodes if isinstance(node, Price)}
+        read = reading.replace("{frame}", frame)
+        lines += price_lines(prices, inner, read)
+        for step in above.steps:
+            lines += step_lines(step, inner)
+        lines.append(f"{pad}# A bar sees the last of them that has closed with it.")
+        for key in (key for step in above.steps for key in step.keys):
+            parts = (inner.of(key), names.dialect.frame, str(length), str(own))
+            lines.append(assign(names.of(key), Group(f"{library}merged(", parts)))
+    return lines[1:]
 
 
 def preparation(program: Program, settings: Settings) -> str:
@@ -78,7 +127,11 @@ def preparation(program: Program, settings: Settings) -> str:
     lines += _price_lines(program, names)
     if lines and program.steps:
         lines.append("")
-    for step in program.steps:
+    longer = longer_lines(program, names, 'series.column({frame}, "{price}")')
+    if longer and program.own_steps:
+        longer.append("")
+    lines += longer
+    for step in program.own_steps:
         lines += step_lines(step, names)
     for field in program.atr_periods:
         prices = tuple(names.of(price) for price in ("high", "low", "close"))
@@ -123,10 +176,10 @@ def words(start: str, tree: Node) -> list[str]:
     )
 
 
-def step_trees(program: Program) -> list[Node]:
-    """Every tree that the indicators read, in the order of the contract."""
+def step_trees(program: Program, steps: Iterable[Step] | None = None) -> list[Node]:
+    """Every tree that the indicators, or some of them, read, in the order of the contract."""
     trees: list[Node] = []
-    for step in program.steps:
+    for step in program.steps if steps is None else steps:
         trees += [step.tree] if isinstance(step, ExpressionStep) else list(step.inputs)
     return trees
 
@@ -159,7 +212,8 @@ def _parameter_lines(program: Program, names: Names) -> list[str]:
 
 
 def _price_lines(program: Program, names: Names) -> list[str]:
-    used = {node.name for node in _nodes(program) if isinstance(node, Price)}
+    trees = [*step_trees(program, program.own_steps), *program.rules.values()]
+    used = {node.name for tree in trees for node in walk(tree) if isinstance(node, Price)}
     if program.atr_periods:
         used |= {"high", "low", "close"}
     return price_lines(used, names, 'series.column(df, "{price}")')
@@ -171,6 +225,8 @@ def price_lines(prices: set[str], names: Names, reading: str) -> list[str]:
     for compound, parts in _COMPOUND_PRICES.items():
         if compound in used:
             used |= set(parts)
+    if used & set(_HEIKIN_ASHI):
+        used |= {"open", "high", "low", "close"}
     lines = []
     for price in _PRICE_ORDER:
         if price not in used:
@@ -179,6 +235,11 @@ def price_lines(prices: set[str], names: Names, reading: str) -> list[str]:
             added = [names.of(part) for part in _COMPOUND_PRICES[price]]
             text = f"({' + '.join(added)}) / {len(added)}"
             lines.append(assign(names.of(price), text))
+        elif price in _HEIKIN_ASHI:
+            parts = tuple(names.of(part) for part in ("open", "high", "low", "close"))
+            function = price.replace("ha_", "heikin_ashi_")
+            code = Group(f"{names.dialect.library}{function}(", parts)
+            lines.append(assign(names.of(price), code))
         else:
             lines.append(assign(names.of(price), reading.format(price=price)))
     return lines
@@ -192,7 +253,10 @@ def _talib_line(step: TalibStep, names: Names) -> str:
         f"{key}={_talib_argument(step, key, value, names)}" for key, value in step.arguments
     )
     code: Code = Group(f"talib.{step.function.name}(", (*inputs, *arguments))
-    if _INTEGER_OUTPUTS & set(step.function.outputs) and len(step.function.outputs) == 1:
+    whole_numbers = catalog.INTEGER_OUTPUTS & set(step.function.outputs)
+    if whole_numbers and len(step.keys) > 1:
+        return _with_whole_numbers(step, code, names)
+    if whole_numbers:
         code = Group(f"{names.dialect.library}numbers(", (code,))
     variables = [names.of(key) for key in step.keys]
     joined = ", ".join(variables)
@@ -202,6 +266,18 @@ def _talib_line(step: TalibStep, names: Names) -> str:
     whole = names.of(f"{step.name}.outputs")
     unpacked = Group("(", tuple(variables))
     return "\n".join([assign(whole, code), statement("", unpacked, BODY, f" = {whole}")])
+
+
+def _with_whole_numbers(step: TalibStep, code: Code, names: Names) -> str:
+    """Several outputs, of which some are whole numbers: one line each."""
+    whole = names.of(f"{step.name}.outputs")
+    lines = [assign(whole, code)]
+    for place, (key, output) in enumerate(zip(step.keys, step.function.outputs, strict=True)):
+        value: Code = f"{whole}[{place}]"
+        if output in catalog.INTEGER_OUTPUTS:
+            value = Group(f"{names.dialect.library}numbers(", (value,))
+        lines.append(assign(names.of(key), value))
+    return "\n".join(lines)
 
 
 def _talib_argument(step: TalibStep, key: str, value: Value, names: Names) -> str:

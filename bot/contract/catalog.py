@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+# Outputs that TA-Lib gives as whole numbers.
+INTEGER_OUTPUTS = frozenset({"integer", "swinghigh", "swinglow", "minidx", "maxidx", "trend"})
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import numpy as np
 from adapters import series
 from bot.contract import catalog
 from bot.contract.language import ExpressionStep, Program, TalibStep, Value
+from bot.contract.longer import minutes
 from bot.contract.tree import (
     Arithmetic,
     Call,
@@ -115,7 +116,9 @@ class _Evaluator:
         self.roots: dict[str, frozenset[str]] = {}
 
     def run(self) -> dict[str, Any]:
-        for step in self.program.steps:
+        for timeframe, above in self.program.higher.items():
+            self.run_higher(minutes(timeframe), above)
+        for step in self.program.own_steps:
             if isinstance(step, ExpressionStep):
                 self.roots[step.name] = self.roots_of(step.tree)
                 self.named[step.name] = self.of(step.tree)
@@ -126,6 +129,15 @@ class _Evaluator:
             self.named[f"{field}.atr"] = self.talib("ATR", prices, (("timeperiod", period),))[0]
         rules = {name: self.of(tree) for name, tree in self.program.rules.items()}
         return {**self.named, **rules}
+
+    def run_higher(self, length: int, above: Program) -> None:
+        """The indicators of longer candles: each bar sees those that have closed."""
+        candles = series.resampled(self.df, length)
+        own = minutes(self.program.timeframe)
+        inner = _Evaluator(above, candles, self.parameters, None)
+        for name, values in inner.run().items():
+            self.named[name] = series.merged(values, self.df, length, own)
+            self.roots[name] = inner.roots[name]
 
     def run_talib(self, step: TalibStep) -> None:
         outputs = self.talib(step.function.name, step.inputs, step.arguments)
@@ -219,6 +231,9 @@ class _Evaluator:
         raise TypeError(f"no meaning for {type(node).__name__}")
 
     def price(self, name: str) -> Any:
+        if name.startswith("ha_"):
+            prices = [self.of(Price(0, part)) for part in ("open", "high", "low", "close")]
+            return getattr(series, name.replace("ha_", "heikin_ashi_"))(*prices)
         parts = {"hl2": "high low", "hlc3": "high low close", "ohlc4": "open high low close"}
         if name not in parts:
             return series.column(self.df, name)

@@ -7,12 +7,14 @@ but the bars that were fed so far. TA-Lib is asked again at every bar with the h
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 import numpy as np
 
 from bot.contract import catalog
-from bot.contract.language import ExpressionStep, Program, TalibStep
+from bot.contract.candle import Candle as Candle
+from bot.contract.candle import LongerCandles
+from bot.contract.language import ExpressionStep, Program, Step, TalibStep
+from bot.contract.longer import minutes
 from bot.contract.tree import (
     Arithmetic,
     Call,
@@ -31,18 +33,6 @@ from bot.contract.tree import (
 
 MISSING = math.nan
 Answer = float | bool
-
-
-@dataclass(frozen=True)
-class Candle:
-    """One bar: when it opened (UTC), its prices and its volume."""
-
-    timestamp: datetime
-    open: float
-    high: float
-    low: float
-    close: float
-    volume: float
 
 
 @dataclass(frozen=True)
@@ -70,10 +60,15 @@ class Interpreter:
         self._program = program
         self._parameters = {**program.parameters, **(parameters or {})}
         self._candles: list[Candle] = []
+        self._heikin_ashi: list[Candle] = []
         self._named: dict[str, list[Answer]] = {}
         self._histories: dict[Node, list[Answer]] = {}
         self._steps: list[Callable[[], None]] = []
-        for step in program.steps:
+        for timeframe, above in program.higher.items():
+            self._follow_longer(
+                LongerCandles(minutes(timeframe), minutes(program.timeframe)), above
+            )
+        for step in program.own_steps:
             if isinstance(step, ExpressionStep):
                 self._named[step.name] = self._history_of(step.tree)
             else:
@@ -87,12 +82,33 @@ class Interpreter:
     def step(self, candle: Candle) -> Reading:
         """Take the next candle and answer for it."""
         self._candles.append(candle)
+        self._heikin_ashi.append(_heikin_ashi(candle, self._heikin_ashi))
         for append_answer in self._steps:
             append_answer()
         return Reading(
             {key: history[-1] for key, history in self._named.items()},
             {name: bool(history[-1]) for name, history in self._rules.items()},
         )
+
+    def _follow_longer(self, candles: LongerCandles, above: Program) -> None:
+        """Walk the longer candles with an interpreter of their own, each when it has closed."""
+        inner = Interpreter(above, self._parameters)
+        nothing = {
+            key: False if _is_condition(step) else MISSING
+            for step in above.steps
+            for key in step.keys
+        }
+        histories: dict[str, list[Answer]] = {key: [] for key in nothing}
+        self._named.update(histories)
+        last: dict[str, Answer] = dict(nothing)
+
+        def look() -> None:
+            for closed in candles.take(self._candles[-1]):
+                last.update(inner.step(closed).indicators)
+            for key, history in histories.items():
+                history.append(last[key])
+
+        self._steps.append(look)
 
     def _follow_talib(self, step: TalibStep) -> None:
         inputs = [self._history_of(node) for node in step.inputs]
@@ -140,6 +156,8 @@ class Interpreter:
                 return lambda: node.value
             case Parameter():
                 return lambda: float(self._parameters[node.name])
+            case Price() if node.name.startswith("ha_"):
+                return lambda: _price(self._heikin_ashi[-1], node.name.removeprefix("ha_"))
             case Price():
                 return lambda: _price(self._candles[-1], node.name)
             case Shift():
@@ -172,6 +190,10 @@ class Interpreter:
         if name in _PASTS:
             return lambda: _PASTS[name](*past)
         return lambda: _WINDOWS[name](past[0], int(past[1][-1]))
+
+
+def _is_condition(step: Step) -> bool:
+    return isinstance(step, ExpressionStep) and step.tree.type == "boolean"
 
 
 def _ago(past: list[Answer], bars: int, kind: str = "number") -> Answer:
@@ -231,6 +253,15 @@ def _over_window(
     return over
 
 
+def _heikin_ashi(candle: Candle, before: list[Candle]) -> Candle:
+    """The Heikin-Ashi bar of a candle, after those before it."""
+    last = _price(candle, "ohlc4")
+    middle_of = before[-1] if before else candle
+    first = (middle_of.open + middle_of.close) / 2
+    high, low = max(candle.high, first, last), min(candle.low, first, last)
+    return Candle(candle.timestamp, first, high, low, last, candle.volume)
+
+
 def _price(candle: Candle, name: str) -> float:
     if name == "hl2":
         return (candle.high + candle.low) / 2
@@ -282,6 +313,11 @@ def _elementary(function: np.ufunc) -> Callable[..., float]:
     return apply
 
 
+def _power(x: float, n: float) -> float:
+    # numpy squares by multiplying where the exponent is one number, and not where it is a series.
+    return _finite(x * x) if n == 2 else _elementary(np.power)(x, n)
+
+
 def _smaller(a: float, b: float) -> float:
     return MISSING if math.isnan(a) or math.isnan(b) else min(a, b)
 
@@ -318,7 +354,7 @@ _PLAIN: dict[str, Callable[..., float]] = {
     "sqrt": _elementary(np.sqrt),
     "exp": _elementary(np.exp),
     "log": _elementary(np.log),
-    "power": _elementary(np.power),
+    "power": _power,
 }
 _PASTS: dict[str, Callable[..., Answer]] = {
     "crossed_above": _crossed_above,

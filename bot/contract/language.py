@@ -8,12 +8,14 @@ import keyword
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.contract import catalog
+from bot.contract.longer import longer, longer_candles_refusal
 from bot.contract.problems import Finding
 from bot.contract.problems import nearest as nearest_name
 from bot.contract.rules import MAX_WINDOW, PRICES, Scope, names_read, parse_rule
+from bot.contract.symbols import TIMEFRAMES
 from bot.contract.tree import Indicator, Node, Parameter, Price
 
 MAX_NAME = 48
@@ -27,12 +29,16 @@ Value = int | float | Parameter
 
 @dataclass(frozen=True)
 class TalibStep:
-    """An indicator that TA-Lib computes: its function, inputs in TA-Lib's order, arguments."""
+    """An indicator that TA-Lib computes: its function, inputs in TA-Lib's order, arguments.
+
+    `timeframe` is empty where it is computed of the contract's own candles.
+    """
 
     name: str
     function: catalog.TalibFunction
     inputs: tuple[Node, ...]
     arguments: tuple[tuple[str, Value], ...]
+    timeframe: str = ""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -47,6 +53,7 @@ class ExpressionStep:
 
     name: str
     tree: Node
+    timeframe: str = ""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -67,6 +74,7 @@ class Program:
         rules: the tree of each rule that is written as an expression.
         prose: the text of each rule that is written as prose.
         atr_periods: the ATR period of each risk level that is measured in ATRs, by field name.
+        timeframe: of the contract's own candles.
     """
 
     parameters: Mapping[str, int | float]
@@ -74,6 +82,28 @@ class Program:
     rules: Mapping[str, Node]
     prose: Mapping[str, str]
     atr_periods: Mapping[str, Value]
+    timeframe: str = ""
+
+    @property
+    def own_steps(self) -> tuple[Step, ...]:
+        """The indicators of the contract's own candles."""
+        return tuple(step for step in self.steps if not step.timeframe)
+
+    @property
+    def higher(self) -> dict[str, "Program"]:
+        """The indicators of longer candles, as a program for each length of them."""
+        lengths = dict.fromkeys(step.timeframe for step in self.steps if step.timeframe)
+        return {
+            length: Program(
+                self.parameters,
+                tuple(replace(s, timeframe="") for s in self.steps if s.timeframe == length),
+                {},
+                {},
+                {},
+                length,
+            )
+            for length in lengths
+        }
 
     def value(
         self, value: Value, parameters: Mapping[str, int | float] | None = None
@@ -107,6 +137,9 @@ class _LanguageReader:
         self.outputs: dict[str, tuple[str, ...] | None] = {}
         self.booleans: set[str] = set()
         self.steps: list[Step] = []
+        own = self.section("market").get("timeframe")
+        self.own_timeframe = own if own in TIMEFRAMES else ""
+        self.timeframes: dict[str, str] = {}
 
     def read(self) -> tuple[Program, list[Finding]]:
         """Read the sections in the order in which they build on each other."""
@@ -114,7 +147,9 @@ class _LanguageReader:
         self.read_indicators()
         rules, prose = self.read_rules()
         atr_periods = self.read_risk()
-        program = Program(self.parameters, tuple(self.steps), rules, prose, atr_periods)
+        program = Program(
+            self.parameters, tuple(self.steps), rules, prose, atr_periods, self.own_timeframe
+        )
         return program, self.findings
 
     def section(self, name: str) -> dict[str, object]:
@@ -124,13 +159,22 @@ class _LanguageReader:
             return {}
         return {key: value for key, value in section.items() if isinstance(key, str)}
 
-    def scope(self) -> Scope:
-        """The names that are known so far."""
+    def scope(self, timeframe: str = "") -> Scope:
+        """The names that are known so far; those of other candles only from the contract's own."""
         windows = {
             name: whole and min(self.extremes[name]) >= 1 and max(self.extremes[name]) <= MAX_WINDOW
             for name, whole in self.integers.items()
         }
-        return Scope(windows, self.outputs, frozenset(self.booleans))
+        if not timeframe:
+            return Scope(windows, self.outputs, frozenset(self.booleans))
+        near = {name: of for name, of in self.outputs.items() if self.timeframes[name] == timeframe}
+        elsewhere = {
+            name: f"`{name}` is not of {timeframe} candles: an indicator of them reads prices, "
+            "parameters and other indicators of them"
+            for name in self.outputs
+            if name not in near
+        }
+        return Scope(windows, near, frozenset(self.booleans), elsewhere)
 
     def find(
         self, where: Path, message: str, found: object = "", allowed: str = "", nearest: str = ""
@@ -181,6 +225,7 @@ class _LanguageReader:
         for name in section:
             self.name_is_free("indicators", name)
             self.outputs[name] = None
+            self.timeframes[name] = self.read_timeframe(name, section[name])
         for name in self.dependency_order(section):
             body = section[name]
             if not isinstance(body, Mapping):
@@ -225,26 +270,32 @@ class _LanguageReader:
     def read_expression(self, name: str, body: Mapping[object, object]) -> None:
         """An indicator that is an expression."""
         text = body["expression"]
-        if "timeframe" in body:
-            self.refuse_timeframe(("indicators", name, "timeframe"))
         if not isinstance(text, str) or "function" in body:
             return
-        tree = self.parse(text, ("indicators", name, "expression"), None)
+        length = self.timeframes[name]
+        tree = self.parse(text, ("indicators", name, "expression"), None, length)
         if tree is None:
             return
         self.outputs[name] = ()
         if tree.type == "boolean":
             self.booleans.add(name)
-        self.steps.append(ExpressionStep(name, tree))
+        self.steps.append(ExpressionStep(name, tree, length))
 
-    def refuse_timeframe(self, where: Path) -> None:
-        """Tell that an indicator's own timeframe will come, and has not."""
-        message = "an indicator's own timeframe is reserved for a later version"
-        self.findings.append(Finding(where, message, on_key=True))
+    def read_timeframe(self, name: str, body: object) -> str:
+        """The length of the candles that an indicator is computed of; empty for the own ones."""
+        given = body.get("timeframe") if isinstance(body, Mapping) else None
+        if given not in TIMEFRAMES or not self.own_timeframe:
+            return ""  # what is no timeframe has its finding from the model
+        reason = longer_candles_refusal(str(given), self.own_timeframe)
+        if reason:
+            self.find(("indicators", name, "timeframe"), reason, given, longer(self.own_timeframe))
+            return ""
+        return str(given)
 
-    def parse(self, text: str, where: Path, wanted: str | None) -> Node | None:
+    def parse(self, text: str, where: Path, wanted: str | None, timeframe: str = "") -> Node | None:
         """Parse an expression; its mistakes become findings at its place."""
-        tree, mistakes = parse_rule(text, self.scope(), wanted)  # type: ignore[arg-type]
+        scope = self.scope(timeframe)
+        tree, mistakes = parse_rule(text, scope, wanted)  # type: ignore[arg-type]
         self.findings.extend(
             Finding(where, m.message, m.found, m.allowed, m.nearest, m.offset) for m in mistakes
         )
@@ -267,7 +318,8 @@ class _LanguageReader:
         self.outputs[name] = function.outputs
         before = len(self.findings)
         arguments = self.read_arguments(where, function, body)
-        inputs = self.read_inputs(where, function, body.get("input"))
+        length = self.timeframes[name]
+        inputs = self.read_inputs(where, function, body.get("input"), length)
         if len(self.findings) > before:
             return
         for values in self.argument_cases(arguments):
@@ -276,7 +328,7 @@ class _LanguageReader:
                 shown = ", ".join(f"{key}={value}" for key, value in values)
                 self.find(where, f"{wanted} does not take these arguments: {reason}", shown)
                 return
-        self.steps.append(TalibStep(name, function, inputs, arguments))
+        self.steps.append(TalibStep(name, function, inputs, arguments, length))
 
     def argument_cases(
         self, arguments: tuple[tuple[str, Value], ...]
@@ -303,11 +355,9 @@ class _LanguageReader:
         known = [argument.name for argument in function.arguments]
         given: dict[str, Value] = {}
         for key, value in body.items():
-            if not isinstance(key, str) or key in ("function", "input"):
+            if not isinstance(key, str) or key in ("function", "input", "timeframe"):
                 continue
-            if key == "timeframe":
-                self.refuse_timeframe((*where, key))
-            elif key not in known:
+            if key not in known:
                 self.findings.append(
                     Finding(
                         (*where, key),
@@ -360,7 +410,7 @@ class _LanguageReader:
         return int(value)
 
     def read_inputs(
-        self, where: Path, function: catalog.TalibFunction, wanted: object
+        self, where: Path, function: catalog.TalibFunction, wanted: object, timeframe: str = ""
     ) -> tuple[Node, ...]:
         """The series a function reads, in TA-Lib's order."""
         path: Path = (*where, "input")
@@ -379,7 +429,8 @@ class _LanguageReader:
                 self.find(path, f"{function.name} takes {allowed}", _shown(wanted), allowed)
                 return ()
             for place, name in enumerate(names):
-                node = self.read_series((*path, place) if isinstance(wanted, list) else path, name)
+                place_of = (*path, place) if isinstance(wanted, list) else path
+                node = self.read_series(place_of, name, timeframe)
                 if node is None:
                     return ()
                 chosen.append(node)
@@ -393,7 +444,7 @@ class _LanguageReader:
             for slot in function.slots
         )
 
-    def read_series(self, where: Path, name: object) -> Node | None:
+    def read_series(self, where: Path, name: object, timeframe: str = "") -> Node | None:
         """A price, an indicator or one output of it."""
         if not isinstance(name, str):
             return None
@@ -404,7 +455,7 @@ class _LanguageReader:
             )
             self.find(where, "`input` names a series", name[:80], allowed)
             return None
-        node = self.parse(name, where, "number")
+        node = self.parse(name, where, "number", timeframe)
         if node is not None and not isinstance(node, Price | Indicator):
             self.find(where, "`input` wants a series", name[:80], ", ".join(known))
             return None

@@ -117,12 +117,6 @@ def _check(root: dict[str | int, object]) -> tuple[AnyContract | None, list[Find
         contract = model.model_validate(root)
     except ValidationError as error:
         shape = explain(error, root)
-    # An indicator's own timeframe is the language's to refuse: it is reserved, not unknown.
-    shape = [
-        finding
-        for finding in shape
-        if (*finding.where[:1], *finding.where[2:]) != ("indicators", "timeframe")
-    ]
     told = {(finding.where, finding.message) for finding in shape}
     shape += [f for f in check_coherence(named) if (f.where, f.message) not in told]
     language = [] if model is ModuleContract else _check_language(named)

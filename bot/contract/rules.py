@@ -8,7 +8,7 @@ import ast
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.contract.functions import FUNCTIONS, Function, Kind
 from bot.contract.problems import nearest as nearest_name
@@ -33,8 +33,8 @@ MAX_TEXT = 2_000
 MAX_DEPTH = 40
 MAX_WINDOW = 100_000
 
-PRICES = ("open", "high", "low", "close", "volume", "hl2", "hlc3", "ohlc4")
 HEIKIN_ASHI = ("ha_open", "ha_high", "ha_low", "ha_close")
+PRICES = ("open", "high", "low", "close", "volume", "hl2", "hlc3", "ohlc4", *HEIKIN_ASHI)
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,13 @@ class Scope:
         outputs: the output names of each indicator; None where the indicator itself is broken, so
             that its own mistake is told once and not again wherever it is used.
         booleans: the indicators whose expression is a condition.
+        elsewhere: the indicators that cannot be read from here, with the reason.
     """
 
     parameters: Mapping[str, bool]
     outputs: Mapping[str, tuple[str, ...] | None]
     booleans: frozenset[str] = frozenset()
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     def names(self) -> list[str]:
         """What may stand alone as a value."""
@@ -303,8 +305,7 @@ class _Reader:
                 allowed = ", ".join(f"{name}.{output}" for output in outputs)
                 raise self.refuse(node, f"`{name}` has several outputs: say which", name, allowed)
             return Indicator(self.at(node), name, boolean=name in self.scope.booleans)
-        if name in HEIKIN_ASHI:
-            raise self.refuse(node, "Heikin-Ashi series are reserved for a later version", name)
+        self.refuse_elsewhere(node, name)
         if name in FUNCTIONS:
             raise self.refuse(
                 node, f"`{name}` is a function", name, f"{FUNCTIONS[name].signature} with arguments"
@@ -319,11 +320,17 @@ class _Reader:
         )
         raise _Refused
 
+    def refuse_elsewhere(self, node: ast.expr, name: str) -> None:
+        """Leave a part that names an indicator of other candles."""
+        if name in self.scope.elsewhere:
+            raise self.refuse(node, self.scope.elsewhere[name], name)
+
     def output(self, node: ast.Attribute) -> Node:
         """`name.output`."""
         if not isinstance(node.value, ast.Name):
             raise self.refuse(node, "a dot may only follow an indicator's name", node.attr)
         name = node.value.id
+        self.refuse_elsewhere(node, name)
         if name not in self.scope.outputs:
             indicators = list(self.scope.outputs)
             self.note(

@@ -1,6 +1,6 @@
 """Parameters, indicators and rules as the contract writes them."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
@@ -14,6 +14,7 @@ from bot.contract.fields import (
     wrong,
 )
 from bot.contract.parts import Number, Part, Rule, plain_or_mapping
+from bot.contract.symbols import TIMEFRAME
 
 
 def _indicator_form(value: object) -> str:
@@ -61,6 +62,14 @@ class Parameter(Part):
         return self
 
 
+_TIMEFRAME_FIELD: Any = Field(
+    default=None,
+    description="Candles of another length, made of the contract's own, that it is computed of: a "
+    "multiple of market.timeframe. A bar sees those that have closed.",
+    examples=["4h"],
+)
+
+
 class TalibIndicator(Part):
     """A TA-Lib function; every other key is one of its arguments, by TA-Lib's own name."""
 
@@ -88,6 +97,8 @@ class TalibIndicator(Part):
         examples=["high"],
     )
 
+    timeframe: Annotated[str, TIMEFRAME] | None = _TIMEFRAME_FIELD
+
     @property
     def arguments(self) -> dict[str, Number | str]:
         """TA-Lib's arguments as the contract gives them."""
@@ -101,6 +112,7 @@ class ExpressionIndicator(Part):
         description="Any numeric expression of the rule language.",
         examples=["mean(hl2, 5) - mean(hl2, 34)"],
     )
+    timeframe: Annotated[str, TIMEFRAME] | None = _TIMEFRAME_FIELD
 
 
 Indicator = Annotated[

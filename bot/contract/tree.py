@@ -56,7 +56,7 @@ class Truth(Node):
 
 @dataclass(frozen=True)
 class Price(Node):
-    """A series of the candle: open, high, low, close, volume, hl2, hlc3, ohlc4."""
+    """A series of the candle: open, high, low, close, volume, hl2, hlc3, ohlc4, ha_open, ..."""
 
     name: str
 

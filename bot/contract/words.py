@@ -24,7 +24,12 @@ _COMPARISONS = {
     "==": "equals",
     "!=": "differs from",
 }
-_PRICES = {"hl2": "the bar's middle", "hlc3": "the typical price", "ohlc4": "the average price"}
+_PRICES = {
+    "hl2": "the bar's middle",
+    "hlc3": "the typical price",
+    "ohlc4": "the average price",
+    **{f"ha_{name}": f"the Heikin-Ashi {name}" for name in ("open", "high", "low", "close")},
+}
 _CALLS = {
     "crossed_above": "{0} crosses above {1}",
     "crossed_below": "{0} crosses below {1}",

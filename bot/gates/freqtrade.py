@@ -92,7 +92,7 @@ def judge_freqtrade(outcome: Outcome, real: Expectation, other: Expectation, pat
     if difference:
         return _refused("differs", difference, path)
     bars = sum(len(marks) for pair in signals.values() for marks in pair.values())
-    return Verdict(NAME, True, f"{bars} signals, {len(trades)} trades the same")
+    return Verdict(NAME, True, f"{bars} signals, {len(trades)} trades")
 
 
 def _answers(outcome: Outcome) -> list[Any]:

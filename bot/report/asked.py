@@ -57,6 +57,11 @@ def indicator_rows(story: Story) -> list[tuple[str, str, str]]:
 
 
 def _indicator_words(step: Step) -> str:
+    words = _computed_words(step)
+    return f"{words}, of {step.timeframe} candles that have closed" if step.timeframe else words
+
+
+def _computed_words(step: Step) -> str:
     if isinstance(step, ExpressionStep):
         return in_words(step.tree)
     inputs = ", ".join(in_words(node) for node in step.inputs)
@@ -78,14 +83,15 @@ def _argument(step: TalibStep, key: str, value: int | float | Parameter) -> str:
 def _indicator_text(written: Any) -> str:
     if written is None:
         return ""
+    timeframe = f" on {written.timeframe}" if written.timeframe else ""
     expression = getattr(written, "expression", None)
     if expression is not None:
-        return str(expression)
+        return f"{expression}{timeframe}"
     arguments = [f"{key}={value}" for key, value in written.arguments.items()]
     inputs = written.input
     if inputs is not None:
         arguments.insert(0, inputs if isinstance(inputs, str) else ", ".join(inputs))
-    return f"{written.function}({', '.join(arguments)})"
+    return f"{written.function}({', '.join(arguments)}){timeframe}"
 
 
 def parameter_rows(story: Story) -> list[tuple[str, str, str]]:

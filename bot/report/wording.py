@@ -227,7 +227,7 @@ def _file_words(path: str, story: Story) -> str:
     words = "the same strategy for Freqtrade"
     if not parity or parity[0].passed is not True:
         return f"{words}, not proven"
-    return f"{words}; Freqtrade itself: {parity[0].figure}"
+    return f"{words}; Freqtrade itself gave the same: {parity[0].figure}"
 
 
 def trade_cells(trade: Trade) -> tuple[str, ...]:

@@ -7,44 +7,26 @@ from typing import Any
 import pandas as pd
 
 from bot.coder.freqtrade_names import RESERVED
-from bot.coder.template import freqtrade_text
 from bot.contract.load import parse_contract
 from bot.contract.model import Contract
 from bot.contract.program import compile_contract
 from bot.freqtrade_parity import Expectation, differing_signal, differing_trade
-from tests.freqtrade.freqtrade_environment import ROOT, ask, needs_freqtrade, run_python
+from tests.freqtrade.compare_worlds import compare, written
+from tests.freqtrade.freqtrade_environment import ROOT, needs_freqtrade, run_python
 from tests.freqtrade.worlds import world
+from tools.freqtrade_answers import ask_freqtrade as ask
 
 pytestmark = needs_freqtrade
 SPOT_WORLDS = range(20)
 FUTURES_WORLDS = range(500, 508)
 
 
-def written(contract: Contract, folder: Path) -> str:
-    """The folder of the contract's Freqtrade file, alone in it."""
-    place = folder / contract.name
-    place.mkdir()
-    text = freqtrade_text(contract, compile_contract(contract), "contracts/x.yaml")
-    (place / f"{contract.name}.py").write_text(text, "utf-8")
-    return str(place)
-
-
 def test_random_worlds_give_the_same_signals_and_trades(tmp_path: Path) -> None:
     cases = [world(seed) for seed in SPOT_WORLDS]
     cases += [world(seed, futures=True) for seed in FUTURES_WORLDS]
-    expected = [
-        Expectation(contract, compile_contract(contract), frames) for contract, frames in cases
-    ]
-    requests = [
-        case.request(written(contract, tmp_path))
-        for case, (contract, _) in zip(expected, cases, strict=True)
-    ]
-    answers = ask(requests, tmp_path)
-    reasons: set[str] = set()
-    for case, answer, (contract, _) in zip(expected, answers, cases, strict=True):
-        assert differing_signal(answer["signals"], case.signals()) == "", contract.name
-        assert differing_trade(answer["trades"], case.trades()) == "", contract.name
-        reasons |= {trade["exit_reason"] for trade in answer["trades"]}
+    compared = list(compare(cases, tmp_path))
+    assert [one.difference for one in compared if one.difference] == []
+    reasons = {trade["exit_reason"] for one in compared for trade in one.trades}
     assert reasons == {"exit_signal", "force_exit", "roi", "stop_loss", "trailing_stop_loss"}
 
 

@@ -135,7 +135,6 @@ def test_inputs_may_be_prices_indicators_and_outputs_in_any_order() -> None:
         ({"function": "RSI", "input": "nope"}, "unknown name"),
         ({"function": "RSI", "input": "close + 1"}, "names a series"),
         ({"function": "RSI", "input": "calm"}, "a number is wanted"),
-        ({"function": "RSI", "timeframe": "4h"}, "reserved for a later version"),
         ({"function": "CDLDOJI", "penetration": 0.3}, "no argument"),
     ],
 )

@@ -16,7 +16,7 @@ def contract_with(rules: dict[str, str], extra: dict[str, str] | None = None) ->
     indicators = {**worlds.INDICATORS}
     indicators.update({name: {"expression": text} for name, text in (extra or {}).items()})
     return {
-        "market": {"type": "futures"},
+        "market": {"type": "futures", "timeframe": "1h"},
         "parameters": worlds.PARAMETERS,
         "indicators": indicators,
         "rules": rules,

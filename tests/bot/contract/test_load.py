@@ -498,7 +498,7 @@ risk: {stop_loss: 0.02}
 
 def test_an_expression_with_commas_needs_no_quotes_inside_braces() -> None:
     contract = parse_contract(WHOLE.encode(), "yaml", Path("x.yaml")).strategy
-    assert contract.indicators["awesome"].model_dump() == {
+    assert contract.indicators["awesome"].model_dump(exclude_none=True) == {
         "expression": "mean(hl2, 5) - mean(hl2, 34)"
     }
     assert contract.rules.enter_long == "crossed_above(close, max(awesome, lowest(low, 3)))"
@@ -536,9 +536,28 @@ def test_one_wrong_field_does_not_hide_the_others_of_its_part() -> None:
         assert words in told, told
 
 
-def test_an_indicators_own_timeframe_is_refused_with_its_reason() -> None:
-    for body in ("{function: SMA, timeframe: 4h}", "{expression: close, timeframe: 4h}"):
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("{function: SMA, timeframe: 90m}", "unknown timeframe"),
+        ("{function: SMA, timeframe: 30m}", "cannot be made of 1h candles"),
+        ("{function: SMA, timeframe: 1h}", "leave `timeframe` out"),
+        ("{expression: close, timeframe: 3d}", "no start that all agree on"),
+        ("{expression: close, timeframe: 1M}", "no length"),
+        ("{expression: rsi > 3, timeframe: 4h}", "`rsi` is not of 4h candles"),
+        ("{expression: bands.upperband, timeframe: 4h}", "`bands` is not of 4h candles"),
+        ("{function: SMA, input: rsi, timeframe: 4h}", "`rsi` is not of 4h candles"),
+    ],
+)
+def test_an_indicators_own_timeframe_is_refused_with_its_reason(body: str, words: str) -> None:
+    others = "\n  rsi: {function: RSI}\n  bands: {function: BBANDS}"
+    text = WHOLE.replace("{expression: mean(hl2, 5) - mean(hl2, 34)}", body + others)
+    (told,) = findings_of(text)
+    assert told.startswith("indicators.awesome")
+    assert words in told
+
+
+def test_an_indicator_may_have_a_timeframe_of_its_own() -> None:
+    for body in ("{function: SMA, timeframe: 4h}", "{expression: close, timeframe: 1w}"):
         text = WHOLE.replace("{expression: mean(hl2, 5) - mean(hl2, 34)}", body)
-        (told,) = findings_of(text)
-        assert told.startswith("indicators.awesome.timeframe: ")
-        assert "reserved for a later version" in told
+        parse_contract(text.encode(), "yaml", Path("x.yaml"))

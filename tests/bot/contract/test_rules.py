@@ -108,7 +108,7 @@ def test_every_example_of_a_function_parses() -> None:
         ("rsi < 30; close > 1", "no rule may contain"),
         ("rsi < 30\\\n", "no rule may contain"),
         ("a) or (b", "not an expression"),
-        ("ha_close > open", "reserved for a later version"),
+        ("ha_volume > open", "unknown name"),
         ("mean > 3", "is a function"),
         ("always > 3", "a number is wanted"),
         ("-" * 500 + "1 > 0", "deep"),

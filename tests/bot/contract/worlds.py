@@ -15,6 +15,12 @@ INDICATORS = {
     "doji": {"function": "CDLDOJI"},
     "spread": {"expression": "(high - low) / (close - open)"},
     "calm": {"expression": "stdev(close, 4) < 1.5"},
+    "smooth": {"function": "EMA", "input": "ha_close", "timeperiod": 3},
+    "slow": {"function": "SMA", "timeperiod": 2, "timeframe": "4h"},
+    "wide": {"function": "BBANDS", "timeperiod": "period", "timeframe": "4h"},
+    "late": {"expression": "hour() > 7 and slow > slow[1]", "timeframe": "4h"},
+    "flow": {"expression": "sum(volume, 2) / ha_close", "timeframe": "2h"},
+    "doji2": {"function": "CDLDOJI", "timeframe": "2h"},
     "corr": {"function": "CORREL", "input": ["close", "volume"], "timeperiod": 6},
 }
 PARAMETERS = {
@@ -24,7 +30,8 @@ PARAMETERS = {
 NUMBERS = [
     "open", "high", "low", "close", "volume", "hl2", "hlc3", "ohlc4", "rsi", "trend", "level",
     "bands.upperband", "bands.lowerband", "of_band", "doji", "spread", "corr", "period",
-    "0", "1", "2.5", "100", "hour()", "weekday()",
+    "0", "1", "2.5", "100", "hour()", "weekday()", "ha_open", "ha_high", "ha_low", "ha_close",
+    "slow", "wide.lowerband", "flow", "doji2",
 ]  # fmt: skip
 WINDOWED = ["highest", "lowest", "mean", "stdev", "sum", "change", "ema"]
 
@@ -61,7 +68,16 @@ def random_condition(rng: random.Random, depth: int) -> str:
     """Rule text whose type is a boolean."""
     if depth <= 0:
         return rng.choice(
-            ["always", "never", "calm", "close > open", "rsi < 50", "level > 100", "period / 2 < 3"]
+            [
+                "always",
+                "never",
+                "calm",
+                "late",
+                "close > open",
+                "rsi < 50",
+                "level > 100",
+                "period / 2 < 3",
+            ]
         )
     below = depth - 1
     kind = rng.randrange(8)
@@ -89,6 +105,10 @@ def random_candles(rng: random.Random, bars: int) -> list[Candle]:
     close = 100.0
     candles = []
     start = datetime(2024, 2, 27, 5, tzinfo=UTC)
+    opens = [start + timedelta(hours=bar) for bar in range(2 * bars)]
+    if rng.random() < 0.3:
+        # Candles are missing here and there.
+        opens = sorted(rng.sample(opens, bars))
     for bar in range(bars):
         before = close
         close = max(
@@ -99,7 +119,7 @@ def random_candles(rng: random.Random, bars: int) -> list[Candle]:
         volume = float(rng.choice([0, 1, 5, 5, 7, 120]))
         candles.append(
             Candle(
-                start + timedelta(hours=bar),
+                opens[bar],
                 *(round(p, 2) for p in (before, high, low, close)),
                 volume,
             )

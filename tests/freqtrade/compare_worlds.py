@@ -1,0 +1,81 @@
+"""Random contracts on random candles: Freqtrade's signals and trades against our own.
+
+`python -m tests.freqtrade.compare_worlds 300` compares so many worlds, a third of them futures, and
+prints what differs.
+"""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from bot.coder.template import freqtrade_text
+from bot.contract.model import Contract
+from bot.contract.program import compile_contract
+from bot.freqtrade_parity import Expectation, differing_signal, differing_trade
+from tests.freqtrade.worlds import world
+from tools.freqtrade_answers import ask_freqtrade
+
+AT_ONCE = 30
+FIRST_SEED = 10_000
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One world: Freqtrade's trades in it, and the first thing that differs."""
+
+    name: str
+    trades: list[dict[str, Any]]
+    difference: str
+
+
+def compare(
+    cases: list[tuple[Contract, dict[str, pd.DataFrame]]], folder: Path
+) -> Iterator[Compared]:
+    """Let Freqtrade run each contract on its candles, and compare."""
+    expected = [
+        Expectation(contract, compile_contract(contract), frames) for contract, frames in cases
+    ]
+    requests = [
+        case.request(written(contract, folder))
+        for case, (contract, _) in zip(expected, cases, strict=True)
+    ]
+    answers = ask_freqtrade(requests, folder)
+    for case, answer, (contract, _) in zip(expected, answers, cases, strict=True):
+        difference = differing_signal(answer["signals"], case.signals())
+        difference = difference or differing_trade(answer["trades"], case.trades())
+        shown = f"{contract.name}: {difference}" if difference else ""
+        yield Compared(contract.name, answer["trades"], shown)
+
+
+def written(contract: Contract, folder: Path) -> str:
+    """The folder of the contract's Freqtrade file, alone in it."""
+    place = folder / contract.name
+    place.mkdir()
+    text = freqtrade_text(contract, compile_contract(contract), "contracts/x.yaml")
+    (place / f"{contract.name}.py").write_text(text, "utf-8")
+    return str(place)
+
+
+def main(count: int) -> int:
+    """Compare so many worlds."""
+    trades = worlds = differing = 0
+    for start in range(0, count, AT_ONCE):
+        seeds = range(FIRST_SEED + start, FIRST_SEED + min(count, start + AT_ONCE))
+        with tempfile.TemporaryDirectory() as folder:
+            cases = [world(seed, futures=seed % 3 == 0) for seed in seeds]
+            for one in compare(cases, Path(folder)):
+                worlds, trades = worlds + 1, trades + len(one.trades)
+                if one.difference:
+                    differing += 1
+                    print(one.difference)  # noqa: T201 - a command
+        print(f"{worlds} worlds, {trades} trades, {differing} differ", flush=True)  # noqa: T201
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 300))
