@@ -75,7 +75,8 @@ def read_market_data(contract: Contract, root: Path, given: Path | None = None) 
             candles[symbol] = _span(read_columns(path), contract, label)
             data = path.read_bytes()
         except BacktestError as error:
-            raise InputError(error.message, error.hint) from None
+            # The contract's own name for the file, never where it lies on this machine.
+            raise InputError(error.message.replace(str(path), label), error.hint) from None
         except OSError as error:
             raise InputError(f"{label} cannot be read: {error.strerror}") from None
         digest.update(f"{symbol}\0{len(data)}\0".encode() + data)

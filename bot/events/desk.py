@@ -1,6 +1,6 @@
 """A job's environment to what its stage works with; and the event to the work it asks for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,11 +8,12 @@ from bot.bus.port import open_bus
 from bot.coder.template import TemplateCoder
 from bot.errors import InputError, SafetyStop
 from bot.events.actions import Actions, open_actions
+from bot.events.items import Item
 from bot.events.payload import parse_event
 from bot.events.reasons import Ignored, Reason
 from bot.events.recording import ReplayingSandbox
 from bot.events.trigger import Push, Trigger
-from bot.events.work import Item, make_work
+from bot.events.work import make_work
 from bot.forge.github import GitHubForge
 from bot.forge.github_open import git_credentials, open_github
 from bot.freqtrade_place import find_freqtrade
@@ -46,8 +47,15 @@ class Desk:
         )
 
 
-def open_desk(place: Path, say: Callable[[str], None] = lambda line: None) -> Desk:
+def open_desk(
+    place: Path, say: Callable[[str], None] = lambda line: None, *, may_push: bool = False
+) -> Desk:
     """Open the repository and its forge, with the settings that the base branch has.
+
+    Args:
+        place: a folder of the checkout.
+        say: shows one line of progress.
+        may_push: whether this stage changes the repository; only the last one does.
 
     Raises:
         InputError: something is missing in the environment or the checkout.
@@ -59,6 +67,7 @@ def open_desk(place: Path, say: Callable[[str], None] = lambda line: None) -> De
         place,
         environment=_identity(first, settings),
         credentials=git_credentials(actions.environment),
+        may_push=may_push,
     )
     forge = open_github(repository, settings, actions.environment)
     if forge.api.repository.casefold() != repository.repository_id.casefold():
@@ -69,8 +78,8 @@ def open_desk(place: Path, say: Callable[[str], None] = lambda line: None) -> De
     return Desk(actions, repository, forge, settings, say)
 
 
-def receive(desk: Desk) -> tuple[Item, ...] | Ignored:
-    """Read the event, ask whether its actor may order, and find the work."""
+def receive(desk: Desk, keys: Collection[str] | None = None) -> tuple[Item, ...] | Ignored:
+    """Read the event, ask whether its actor may order, and find the work, or only some of it."""
     actions, settings = desk.actions, desk.settings
     trigger = parse_event(actions.event, actions.event_data(), settings.label)
     if isinstance(trigger, Ignored):
@@ -78,7 +87,7 @@ def receive(desk: Desk) -> tuple[Item, ...] | Ignored:
     if trigger.repository.casefold() != desk.forge.api.repository.casefold():
         return Ignored(Reason.MALFORMED, "it is about another repository")
     refusal = authorise(trigger, desk.forge)
-    return refusal or make_work(trigger, desk.repository, desk.forge, settings)
+    return refusal or make_work(trigger, desk.repository, desk.forge, settings, keys)
 
 
 def authorise(trigger: Trigger, forge: GitHubForge) -> Ignored | None:
@@ -94,7 +103,7 @@ def find_items(desk: Desk, keys: list[str]) -> list[Item]:
     Raises:
         InputError: the event does not ask for one of them.
     """
-    work = receive(desk)
+    work = receive(desk, keys)
     if isinstance(work, Ignored):
         raise InputError(str(work), "The permission or the branch changed since the plan was made.")
     known = {item.key: item for item in work}

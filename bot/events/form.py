@@ -55,13 +55,18 @@ class FormContract:
     text: str
 
 
-def contract_path(number: int) -> str:
+def contract_path(number: int, folder: str = "contracts") -> str:
     """Where the contract of an issue lies."""
-    return f"contracts/issue_{number}.yaml"
+    return f"{folder}/issue_{number}.yaml"
 
 
-def contract_from_form(number: int, body: str) -> FormContract:
+def contract_from_form(number: int, body: str, path: str = "") -> FormContract:
     """Write the contract that the answers ask for.
+
+    Args:
+        number: the issue's.
+        body: its text.
+        path: where the contract goes; by default below `contracts/`.
 
     Raises:
         InputError: the body is not our form, filled in.
@@ -70,8 +75,8 @@ def contract_from_form(number: int, body: str) -> FormContract:
     name = _line(answers, "name")
     workflow = guess_id(file_stem(name)) or f"issue-{number}"
     symbols = [part.strip() for part in _line(answers, "symbols").split(",") if part.strip()]
-    path = _line(answers, "data")
-    source = "feather" if path.lower().endswith(".feather") else "csv"
+    candles = _line(answers, "data")
+    source = "feather" if candles.lower().endswith(".feather") else "csv"
     lines = [
         f"# Made from the answers in issue {number}.",
         'version: "1.0"',
@@ -89,7 +94,7 @@ def contract_from_form(number: int, body: str) -> FormContract:
         f"  type: {_quoted(_line(answers, 'market_type') or 'spot')}",
         "data:",
         f"  source: {source}",
-        f"  path: {_quoted(path)}",
+        f"  path: {_quoted(candles)}",
     ]
     for key in ("parameters", "indicators"):
         lines += _section(key, _yaml(answers, key))
@@ -104,7 +109,7 @@ def contract_from_form(number: int, body: str) -> FormContract:
             lines.append(f"  {key}: {_level(level)}")
     risk, rest = _split_risk(other)
     lines += [*risk, *rest]
-    return FormContract(contract_path(number), "\n".join(lines) + "\n")
+    return FormContract(path or contract_path(number), "\n".join(lines) + "\n")
 
 
 def read_answers(body: str) -> dict[str, str]:

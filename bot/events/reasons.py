@@ -12,6 +12,7 @@ class Reason(StrEnum):
     NOT_OUR_BRANCH = "not-our-branch"
     NOT_OUR_LABEL = "not-our-label"
     NO_CONTRACT = "no-contract-changed"
+    COMMIT_GONE = "commit-gone"
     NO_COMMAND = "no-command"
     BOT = "bot"
     NO_PERMISSION = "no-permission"
@@ -26,6 +27,7 @@ _SENTENCES = {
     Reason.NOT_OUR_BRANCH: "only pushes to the default branch count",
     Reason.NOT_OUR_LABEL: "the issue does not carry stratwright's label",
     Reason.NO_CONTRACT: "the push changed no contract",
+    Reason.COMMIT_GONE: "the pushed commit is not on the default branch any more",
     Reason.NO_COMMAND: "the comment does not begin with a /stratwright command",
     Reason.BOT: "bots do not give orders",
     Reason.NO_PERMISSION: "orders are taken from people with write permission only",

@@ -1,5 +1,5 @@
 import json
-from collections.abc import Iterator
+import re
 from pathlib import Path
 
 import pytest
@@ -36,11 +36,10 @@ BRANCH = "ai/generated/oversold-dip/strategy"
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with GitHubServer() as hub:
-        made = make_world(tmp_path, hub)
-        made.hosted.settings.can_approve_pull_request_reviews = True
-        yield made
+def world(tmp_path: Path, hub: GitHubServer) -> World:
+    made = make_world(tmp_path, hub)
+    made.hosted.settings.can_approve_pull_request_reviews = True
+    return made
 
 
 def forge_of(world: World) -> GitHubForge:
@@ -104,7 +103,8 @@ def test_a_pushed_contract_becomes_a_pull_request_and_running_again_changes_noth
     assert f"/blob/{pull.draft.head}/artifacts/oversold-dip/strategy/equity.svg" in pull.draft.body
     run = forge.checks.read(pull.draft.head)
     assert run is not None
-    assert (run["conclusion"], run["output"]["title"]) == ("success", "All 13 gates passed")
+    assert run["conclusion"] == "success"
+    assert re.fullmatch(r"All [0-9]+ gates passed", run["output"]["title"])
     message = git(world.bare, "show", "-s", "--format=%B", pull.draft.head)
     assert "Correlation-Id: corr_" in message
     assert "Proven and proposed in #1" in ran.summary
@@ -161,7 +161,7 @@ def test_a_filled_form_becomes_a_pull_request_with_its_contract(world: World) ->
     assert run_event(world, "issue_comment", order, run=101).codes["write"] == 0
     assert state(world) == seen
     words = forge_of(world).comments(number)[-1]
-    assert (words.marker, "delivered before" in words.body) == ("order:5001", True)
+    assert (words.marker, "proposed in #2 before" in words.body) == ("order:5001", True)
 
     # Under the pull request, explain answers with the gates.
     asked = comment(2, "/stratwright explain", on_pull=True, comment_id=5002)

@@ -1,6 +1,5 @@
 import base64
 import threading
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -30,11 +29,10 @@ BLOCK = (
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with GitHubServer() as hub:
-        made = make_world(tmp_path, hub)
-        made.hosted.settings.can_approve_pull_request_reviews = True
-        yield made
+def world(tmp_path: Path, hub: GitHubServer) -> World:
+    made = make_world(tmp_path, hub)
+    made.hosted.settings.can_approve_pull_request_reviews = True
+    return made
 
 
 def forge_of(
