@@ -29,10 +29,11 @@ def run(args: argparse.Namespace) -> int:
     """Print every finding; 4 if a contract could not be run here."""
     from bot.health import examine_machine
 
-    findings = examine_machine(args.repository, args.sandbox)
-    if args.github:
-        findings = (*findings, *look_at_github(args.repository))
-    well = all(finding.well for finding in findings if finding.needed)
+    machine = examine_machine(args.repository, args.sandbox)
+    remote = look_at_github(args.repository) if args.github else ()
+    findings = (*machine, *remote)
+    runs, works = _well(machine), _well(remote)
+    well = runs and works
     if args.json:
         answer = {"well": well, "findings": [asdict(finding) for finding in findings]}
         sys.stdout.write(json.dumps(answer) + "\n")
@@ -45,11 +46,18 @@ def run(args: argparse.Namespace) -> int:
             sys.stdout.write(f"  {'':<{width}}           {finding.hint}\n")
     end = (
         "stratwright run CONTRACT will work here"
-        if well
+        if runs
         else "stratwright run cannot work here yet"
     )
     sys.stdout.write(f"{end}\n")
+    if remote:
+        state = "has what the workflow needs" if works else "lacks something that it needs"
+        sys.stdout.write(f"the repository on GitHub {state}\n")
     return 0 if well else 4
+
+
+def _well(findings: "tuple[Finding, ...]") -> bool:
+    return all(finding.well for finding in findings if finding.needed)
 
 
 def look_at_github(place: Path) -> "tuple[Finding, ...]":

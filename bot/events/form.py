@@ -39,6 +39,9 @@ _FENCE = re.compile(r"```(?:ya?ml)?\n(.*?)\n?```", re.DOTALL)
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 _ATR = re.compile(r"\{[a-z0-9_:., ]{1,80}\}", re.ASCII)
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
+_RISK = re.compile(r"risk\s*:")
+# Without quotes and comments in it, so that its commas and brackets are YAML's own.
+_INLINE_RISK = re.compile(r"risk\s*:\s+\{([^'\"#]*)\}\s*", re.ASCII)
 _OWN_KEYS = frozenset({"version", "workflow", "task", "kind", "market", "rules", *HEADINGS})
 
 
@@ -191,14 +194,34 @@ def _split_risk(lines: list[str]) -> tuple[list[str], list[str]]:
     inside = False
     for line in lines:
         if line and not line[0].isspace() and not line.startswith("#"):
-            inside = line.split("#")[0].rstrip() == "risk:"
-            if inside:
+            inside = _RISK.match(line) is not None
+            if inline := _INLINE_RISK.fullmatch(line):
+                risk += _entries(inline[1])
                 continue
+            if inside and line.split("#")[0].rstrip() == "risk:":
+                continue
+            if inside:
+                raise InputError(
+                    f"“{HEADINGS['other']}” gives risk on one line that cannot be taken apart",
+                    "Write risk: alone on its line and its keys below, two spaces in.",
+                )
         (risk if inside else rest).append(line)
     indented = [
         f"  {line}" for line in textwrap.dedent("\n".join(risk)).split("\n") if line.strip()
     ]
     return indented, [line for line in rest if line.strip()]
+
+
+def _entries(inside: str) -> list[str]:
+    """The entries of a one-line mapping, each on a line: cut at commas outside of brackets."""
+    parts, depth = [""], 0
+    for char in inside:
+        depth += (char in "{[") - (char in "}]")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part.strip() for part in parts if part.strip()]
 
 
 def _level(text: str) -> str:

@@ -18,7 +18,6 @@ from bot.events.contracts import (
     is_form_path,
     read_contract,
     read_contract_of,
-    tasks_of,
 )
 from bot.events.form import contract_from_form, contract_path
 from bot.events.items import Deed, Item, key_of
@@ -63,6 +62,7 @@ class _Planner:
         self._repository = repository
         self._forge = forge
         self._settings = settings
+        self._reads: dict[tuple[str, str], Read] = {}
         self._known: dict[str, dict[str, TaskName | None]] = {}
 
     def push(self, trigger: Push, keys: Collection[str] | None) -> tuple[Item, ...] | Ignored:
@@ -198,8 +198,13 @@ class _Planner:
         )
 
     def _item(self, path: str, commit: str, regenerate: bool = False) -> Item:
-        read = read_contract_of(self._repository, commit, path)
-        return self._judged(read, commit, 0, 0, regenerate)
+        return self._judged(self._read(commit, path), commit, 0, 0, regenerate)
+
+    def _read(self, commit: str, path: str) -> Read:
+        """A contract of a commit, read once."""
+        if (commit, path) not in self._reads:
+            self._reads[commit, path] = read_contract_of(self._repository, commit, path)
+        return self._reads[commit, path]
 
     def _judged(self, read: Read, commit: str, at: int, order: int, regenerate: bool) -> Item:
         words = ""
@@ -223,7 +228,8 @@ class _Planner:
     def _tasks(self, commit: str) -> dict[str, TaskName | None]:
         """Whose contracts a commit has, read once."""
         if commit not in self._known:
-            self._known[commit] = tasks_of(self._repository, commit, self._settings.contracts)
+            paths = contract_paths(self._repository, commit, self._settings.contracts)
+            self._known[commit] = {path: self._read(commit, path).task for path in paths}
         return self._known[commit]
 
     def _closings(self, trigger: Push, change: Change, pulls: Iterable[PullRequest]) -> list[Item]:
@@ -254,10 +260,7 @@ class _Planner:
         """The branches of the contracts that a push touched, as they were before it."""
         if not change.comparable:
             return {}
-        reads = [
-            read_contract_of(self._repository, trigger.before, path)
-            for path in (*change.gone, *change.changed)
-        ]
+        reads = [self._read(trigger.before, path) for path in (*change.gone, *change.changed)]
         return {read.task.branch: read.path for read in reads if read.task is not None}
 
     def _order_on_pull(self, trigger: Ordered, again: bool) -> Item:
@@ -276,7 +279,7 @@ class _Planner:
         at = base if self._repository.read(base, path) is not None else pull.draft.head
         if not self._repository.commit_of(at):
             return _answer(trigger, "The branch of this pull request is not there any more.")
-        read = read_contract_of(self._repository, at, path)
+        read = self._read(at, path)
         if read.task is not None and read.task.branch != pull.draft.branch:
             return _answer(trigger, "Its contract belongs to another branch by now.")
         return self._judged(read, base, trigger.number, trigger.comment_id, again)

@@ -4,13 +4,17 @@ from pathlib import Path
 
 import pytest
 
+from bot.events.desk import open_desk, receive
+from bot.events.items import Deed
+from bot.events.reasons import Ignored
 from bot.forge.port import PullState
+from bot.report.hidden_block import read_hidden_block
 from bot.testing import GitHubServer
-from tests.bot.events.hub import World, comment, git, make_world, push
-from tests.bot.events.line import run_event
+from tests.bot.events.hub import World, comment, make_world, push
+from tests.bot.events.line import run_event, variables
 from tests.bot.events.proposals import DIP, contract, forge_of, proposed
 
-PATH = "contracts/dip.yaml"
+PATH, MOVED = "contracts/dip.yaml", "contracts/moved.yaml"
 
 
 @pytest.fixture
@@ -75,7 +79,7 @@ def test_an_old_run_of_a_deletion_does_not_close_what_was_put_back(world: World)
     assert state_of(world, pull.number) is PullState.OPEN
 
 
-def test_what_the_bot_closed_opens_again_with_its_contract_and_what_a_person_closed_does_not(
+def test_what_the_bot_closed_opens_again_and_follows_and_what_a_person_closed_does_not(
     world: World,
 ) -> None:
     run_event(world, "push", push(*world.commit({PATH: DIP})), run=1)
@@ -93,24 +97,33 @@ def test_what_the_bot_closed_opens_again_with_its_contract_and_what_a_person_clo
     assert [each.number for each in forge_of(world).pulls()] == [pull.number]
     assert state_of(world, pull.number) is PullState.OPEN
 
-    forge_of(world).close(pull.number)
+    # Renamed, it is the same task's contract: the pull request follows.
+    back = world.commit({PATH: None, MOVED: DIP})
     ran = run_event(world, "push", push(*back), run=5)
+    assert set(ran.codes.values()) == {0}
+    (followed,) = forge_of(world).pulls()
+    block = read_hidden_block(followed.draft.body)
+    assert block is not None
+    assert (followed.number, followed.state) == (pull.number, PullState.OPEN)
+    assert block["contract"] == MOVED
+
+    forge_of(world).close(pull.number)
+    ran = run_event(world, "push", push(*back), run=6)
     assert state_of(world, pull.number) is PullState.CLOSED
     assert "/stratwright regenerate" in ran.summary
     assert "--regenerate" not in ran.summary
 
 
-def test_a_renamed_contract_keeps_its_pull_request(world: World) -> None:
-    world.commit({PATH: DIP})
-    pull = proposed(world, PATH, "oversold-dip")
-    git(world.bare, "branch", "-D", pull.draft.branch)
-    ran = run_event(
-        world, "push", push(*world.commit({PATH: None, "contracts/moved.yaml": DIP})), run=2
-    )
-    assert [row["name"] for row in ran.outputs["write"]] == [
-        row["name"] for row in ran.outputs["build"]
-    ]
-    assert "another contract" not in ran.summary
+def test_contracts_that_swap_their_tasks_are_not_in_each_others_way(world: World) -> None:
+    world.commit({PATH: DIP, "contracts/b.yaml": contract("other")})
+    proposed(world, PATH, "oversold-dip", 1)
+    proposed(world, "contracts/b.yaml", "other", 2)
+    before, after = world.commit({PATH: contract("other"), "contracts/b.yaml": DIP})
+    base = world.environment("push", push(before, after))
+    with variables({**base, "GITHUB_TOKEN": world.token()}):
+        work = receive(open_desk(world.clone))
+    assert not isinstance(work, Ignored)
+    assert [item.deed for item in work] == [Deed.PROPOSE, Deed.PROPOSE]
 
 
 def test_a_form_that_waits_for_its_merge_keeps_its_name(world: World) -> None:

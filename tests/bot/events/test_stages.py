@@ -342,6 +342,8 @@ def test_no_right_to_open_pull_requests_leaves_branch_and_link_once(world: World
     ran = run_event(world, "push", push(before, after))
     assert ran.codes["write"] == 0
     assert f"/compare/main...{BRANCH}" in ran.summary
+    (said,) = forge_of(world).said.all(Thread(commit=after))
+    assert f"/compare/main...{BRANCH}" in said.body
     seen = state(world)
     run_event(world, "push", push(before, after), run=101)
     assert state(world) == seen
