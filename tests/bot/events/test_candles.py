@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.cli import main
 from bot.forge.github_comments import Thread
 from bot.testing import GitHubServer
 from tests.bot.events.hub import World, form, issue, make_world, push
@@ -53,3 +54,13 @@ def test_a_form_with_candles_that_are_not_there_is_told_in_its_issue(world: Worl
     assert "contracts/issue_1.yaml:14:9" in said.body
     assert "is not there" in said.body
     assert "❌" in said.body
+
+
+def test_the_first_push_of_what_init_writes_is_a_pull_request(world: World) -> None:
+    world.hosted.settings.can_approve_pull_request_reviews = True
+    action = f"stratwright/stratwright@{'b' * 40}"
+    assert main(["init", str(world.clone), "--action", action]) == 0
+    ran = run_event(world, "push", push(*world.commit({})))
+    assert set(ran.codes.values()) == {0}
+    (pull,) = forge_of(world).pulls()
+    assert pull.draft.branch == "ai/generated/oversold-dip/strategy"
