@@ -75,8 +75,9 @@ def read_market_data(contract: Contract, root: Path, given: Path | None = None) 
             candles[symbol] = _span(read_columns(path), contract, label)
             data = path.read_bytes()
         except BacktestError as error:
-            # The contract's own name for the file, never where it lies on this machine.
-            raise InputError(error.message.replace(str(path), label), error.hint) from None
+            # A contract's file by the contract's name for it, not by where it lies here.
+            shown = str(path) if given is not None else label
+            raise InputError(error.message.replace(str(path), shown), error.hint) from None
         except OSError as error:
             raise InputError(f"{label} cannot be read: {error.strerror}") from None
         digest.update(f"{symbol}\0{len(data)}\0".encode() + data)
