@@ -98,19 +98,21 @@ def authorise(trigger: Trigger, forge: GitHubForge) -> Ignored | None:
 
 
 def find_items(desk: Desk, keys: list[str]) -> list[Item]:
-    """The items of a job, computed anew.
+    """The items of a job, computed anew; what is not asked for any more is left out.
+
+    A pull request to close may be closed by now: by a person, or by this job when it ran before.
 
     Raises:
-        InputError: the event does not ask for one of them.
+        InputError: the event does not lead to any work any more.
     """
     work = receive(desk, keys)
     if isinstance(work, Ignored):
         raise InputError(str(work), "The permission or the branch changed since the plan was made.")
     known = {item.key: item for item in work}
-    strange = [key for key in keys if key not in known]
-    if strange:
-        raise InputError(f"the event asks for nothing under the key {strange[0]!r}")
-    return [known[key] for key in keys]
+    for key in keys:
+        if key not in known:
+            desk.say(f"{key}: nothing to do any more")
+    return [known[key] for key in keys if key in known]
 
 
 def _identity(repository: Repository, settings: Settings) -> dict[str, str]:

@@ -42,6 +42,19 @@ def test_a_deleted_contract_closes_its_pull_request_even_if_it_was_bad(
     assert "put the contract back" in words
 
 
+def test_a_pull_request_that_a_person_closed_meanwhile_is_no_failure(world: World) -> None:
+    world.commit({PATH: DIP})
+    pull = proposed(world, PATH, "oversold-dip")
+
+    def close(job: str, folder: Path) -> None:
+        if job == "plan":
+            forge_of(world).close(pull.number)
+
+    ran = run_event(world, "push", push(*world.commit({PATH: None})), between=close)
+    assert ran.codes == {"plan": 0, "write": 0}
+    assert forge_of(world).comments(pull.number) == ()
+
+
 def test_a_rewritten_history_closes_what_is_not_there_and_leaves_forms_alone(world: World) -> None:
     world.commit({"contracts/other.yaml": contract("other")})
     gone = proposed(world, PATH, "oversold-dip", 1)
