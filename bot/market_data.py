@@ -100,7 +100,9 @@ def read_market_data(
                 _tell_gaps(symbol, candles[symbol], contract.market.timeframe, say)
             data = path.read_bytes()
         except BacktestError as error:
-            raise InputError(error.message, error.hint) from None
+            # A contract's file by the contract's name for it, not by where it lies here.
+            shown = str(path) if given is not None else label
+            raise InputError(error.message.replace(str(path), shown), error.hint) from None
         except OSError as error:
             raise InputError(f"{label} cannot be read: {error.strerror}") from None
         digest.update(f"{symbol}\0{len(data)}\0".encode() + data)

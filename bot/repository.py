@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from bot.errors import InputError
+from bot.errors import InputError, SafetyStop
 from bot.git.base import Base, find_base
 from bot.git.command import GitCommand
 from bot.git.delivery import Sides, View
@@ -35,6 +35,7 @@ def open_repository(
     remote: str = "origin",
     environment: Mapping[str, str] | None = None,
     credentials: Mapping[str, str] | None = None,
+    may_push: bool = True,
 ) -> "Repository":
     """Open the repository around a path.
 
@@ -44,11 +45,12 @@ def open_repository(
         remote: the remote that proposals are pushed to, if there is one of this name.
         environment: variables for Git, as who commits.
         credentials: variables for those commands of Git only that speak with the remote.
+        may_push: whether refs may change; without it, looking finds and finishes nothing.
 
     Raises:
         InputError: if it cannot be used, with what to do.
     """
-    repository = Repository(find_place(path), remote, environment, credentials)
+    repository = Repository(find_place(path), remote, environment, credentials, may_push)
     if to_write:
         repository.base()
         repository.person  # noqa: B018 - raises if nobody is set
@@ -64,11 +66,13 @@ class Repository:
         remote: str = "origin",
         environment: Mapping[str, str] | None = None,
         credentials: Mapping[str, str] | None = None,
+        may_push: bool = True,
     ) -> None:
         self.root = place.root
         self.git = GitCommand(place.root, place.git_dir, environment)
         self.folder = place.common_dir / "stratwright"
         self._common_dir = place.common_dir
+        self._may_push = may_push
         self._remote = Remote(self.git.knowing(credentials or {}), remote)
 
     @cached_property
@@ -162,6 +166,8 @@ class Repository:
             WorldError: if disk or remote fail; no ref has changed then.
         """
         task = proposal.task
+        if not self._may_push:
+            raise SafetyStop("this part of the line may look but not propose")
         with self.lock(task):
             on_step("locked")
             view = self._sides.look(task)
@@ -253,6 +259,8 @@ class Repository:
     def _deliver(
         self, task: TaskName, tag: str, target: Tag, view: View, on_step: Callable[[str], None]
     ) -> Proposed:
+        if not self._may_push:
+            return self._result(State.UNCHANGED, task, tag, target.commit)
         changed, note = self._sides.deliver(task, tag, target, view, on_step)
         state = State.PROPOSED if changed else State.UNCHANGED
         return self._result(state, task, tag, target.commit, note)

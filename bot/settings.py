@@ -5,15 +5,23 @@ The file is read from the base branch, never from a candidate's.
 
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from bot.errors import InputError
 
 FILE = "stratwright.yml"
 MOST_BYTES = 64_000
+
+
+def _folder(given: str) -> str:
+    """A folder's path as Git lists it."""
+    folder = given.rstrip("/")
+    if any(part in ("", ".", "..") for part in folder.split("/")):
+        raise ValueError("give a folder below the repository, as contracts or quant/contracts")
+    return folder
 
 
 class _Part(BaseModel):
@@ -52,7 +60,9 @@ class Settings(_Part):
     """
 
     version: Literal["1.0"] = "1.0"
-    contracts: str = Field("contracts", pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]{0,99}$")
+    contracts: Annotated[str, AfterValidator(_folder)] = Field(
+        "contracts", pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]{0,99}$"
+    )
     label: str = Field("stratwright", min_length=1, max_length=50)
     bot: str = Field("github-actions[bot]", pattern=r"^[A-Za-z0-9-]{1,39}(\[bot\])?$")
     require_targets: bool = False

@@ -11,6 +11,7 @@ ACTION = "stratwright/stratwright"
 WORKFLOW = ".github/workflows/stratwright.yml"
 FORM = ".github/ISSUE_TEMPLATE/strategy.yml"
 SETTINGS = "stratwright.yml"
+CANDLES = "data/example_btc_1h.csv"
 _TEMPLATES = Path(__file__).with_name("templates")
 _STAMP = Path(__file__).with_name("release.json")
 _PINNED = re.compile(
@@ -20,11 +21,23 @@ _PINNED = re.compile(
 
 def starter_files(settings: Settings, action: str) -> dict[str, str]:
     """What `stratwright init` writes, by path."""
+    return {**made_files(settings, action), **own_files(settings)}
+
+
+def made_files(settings: Settings, action: str) -> dict[str, str]:
+    """What follows from the settings and is made again when they change."""
     return {
         WORKFLOW: workflow_text(settings, action),
         FORM: _template("strategy_form.yml").replace("@LABEL@", settings.label),
+    }
+
+
+def own_files(settings: Settings) -> dict[str, str]:
+    """What belongs to the user once it is there: settings, an example contract, its candles."""
+    return {
         SETTINGS: _template("stratwright.yml"),
         f"{settings.contracts}/example.yaml": _template("example.yaml"),
+        CANDLES: _template("example_candles.csv"),
     }
 
 

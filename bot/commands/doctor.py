@@ -32,14 +32,15 @@ def run(args: argparse.Namespace) -> int:
     """Print every finding; 4 if a contract could not be run here."""
     from bot.health import examine_machine
 
-    findings = examine_machine(None if args.serve else args.repository, args.sandbox)
+    machine = examine_machine(None if args.serve else args.repository, args.sandbox)
     if args.serve:
         from bot.server.health import examine_server
 
-        findings = (*findings, *examine_server())
-    if args.github:
-        findings = (*findings, *look_at_github(args.repository))
-    well = all(finding.well for finding in findings if finding.needed)
+        machine = (*machine, *examine_server())
+    remote = look_at_github(args.repository) if args.github else ()
+    findings = (*machine, *remote)
+    runs, works = _well(machine), _well(remote)
+    well = runs and works
     if args.json:
         answer = {"well": well, "findings": [asdict(finding) for finding in findings]}
         sys.stdout.write(json.dumps(answer) + "\n")
@@ -51,9 +52,16 @@ def run(args: argparse.Namespace) -> int:
         if finding.hint and not finding.well:
             sys.stdout.write(f"  {'':<{width}}           {finding.hint}\n")
     command = "serve" if args.serve else "run CONTRACT"
-    end = "will work here" if well else "cannot work here yet"
+    end = "will work here" if runs else "cannot work here yet"
     sys.stdout.write(f"stratwright {command} {end}\n")
+    if remote:
+        state = "has what the workflow needs" if works else "lacks something that it needs"
+        sys.stdout.write(f"the repository on GitHub {state}\n")
     return 0 if well else 4
+
+
+def _well(findings: "tuple[Finding, ...]") -> bool:
+    return all(finding.well for finding in findings if finding.needed)
 
 
 def look_at_github(place: Path) -> "tuple[Finding, ...]":

@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -37,18 +38,29 @@ def run(args: argparse.Namespace) -> int:
         return run_gates(args)
     from bot.events.desk import open_desk
 
-    desk = open_desk(args.repository, say)
+    desk = open_desk(args.repository, say, may_push=args.stage == "write")
     stages = {"plan": plan, "announce": announce, "generate": generate, "write": write}
-    return stages[args.stage](desk, args)
+    try:
+        return stages[args.stage](desk, args)
+    finally:
+        say(f"{desk.forge.api.calls} requests to GitHub's API")
 
 
 def plan(desk: "Desk", args: argparse.Namespace) -> int:
     """Say what there is to do: the jobs of the matrix as outputs."""
+    from bot.errors import StratwrightError
     from bot.events.desk import receive
+    from bot.events.items import make_matrix
     from bot.events.reasons import Ignored
-    from bot.events.work import make_matrix
+    from bot.report.inert import markdown_text
 
-    work = receive(desk)
+    try:
+        work = receive(desk)
+    except StratwrightError as error:
+        desk.actions.summary(
+            f"Stratwright: {markdown_text(f'{error.message}. {error.hint}', 1000)}"
+        )
+        raise
     if isinstance(work, Ignored):
         say(str(work))
         desk.actions.summary(f"Stratwright: {work}.")
@@ -56,7 +68,7 @@ def plan(desk: "Desk", args: argparse.Namespace) -> int:
     for item in items:
         say(f"{item.key}  {item.deed}  {item.path or item.at}")
     matrix = make_matrix(items)
-    for name, jobs in (("build", matrix.build), ("write", matrix.write)):
+    for name, jobs in asdict(matrix).items():
         rows = [{"name": keys[0], "keys": ",".join(keys)} for keys in jobs]
         desk.actions.output(name, json.dumps(rows, separators=(",", ":")))
     return 0
@@ -88,7 +100,7 @@ def generate(desk: "Desk", args: argparse.Namespace) -> int:
 def write(desk: "Desk", args: argparse.Namespace) -> int:
     """Judge, propose, refuse, close and answer."""
     from bot.events.desk import find_items
-    from bot.events.work import Item
+    from bot.events.items import Item
     from bot.events.writing import check_keys
     from bot.events.writing import write as write_item
 

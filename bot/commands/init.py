@@ -17,38 +17,62 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--action", default="", metavar="OWNER/NAME@COMMIT", help="default: this release's own"
     )
-    parser.add_argument("--force", action="store_true", help="replace files that are there")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="make the workflow and the form anew; settings, contracts and candles always stay",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Write what is not there yet, and say what to do next."""
     from bot.settings import read_settings
-    from bot.starter import released_action, starter_files
+    from bot.starter import made_files, own_files, released_action
     from bot.written import write_files
 
-    root = args.folder
-    if not (root / ".git").exists():
-        raise InputError(f"{root.resolve()} is not a Git repository", "Make one: git init")
-    files = starter_files(read_settings(root), args.action or released_action())
+    root = _root(args.folder)
+    settings = read_settings(root)
+    made, own = made_files(settings, args.action or released_action()), own_files(settings)
+    files = {**made, **own}
     same = [path for path, text in files.items() if _text(root / path) == text]
     taken = [path for path in files if path not in same and (root / path).exists()]
+    replaced = [path for path in taken if args.force and path in made]
     new = {
         path: text
         for path, text in files.items()
-        if path not in same and (args.force or path not in taken)
+        if path not in same and (path in replaced or path not in taken)
     }
     write_files(root, new)
+    sys.stdout.write(f"In {root}:\n")
     for path in files:
         word = "as it is" if path in same else "wrote" if path in new else "kept"
         sys.stdout.write(f"  {word:<9} {path}\n")
-    kept = [path for path in taken if not args.force]
-    if kept:
-        sys.stdout.write("Files that differ were kept; --force replaces them.\n")
-    sys.stdout.write(
-        "Next: put candles where the example says, commit, push, and see what GitHub still needs:\n"
-        "  stratwright doctor --github\n"
-    )
+    if any(path in made and path not in replaced for path in taken):
+        sys.stdout.write("A workflow or form that differs was kept; --force makes them anew.\n")
+    if args.force and any(path in own for path in taken):
+        sys.stdout.write("Settings, contracts and candles are yours and stay as they are.\n")
+    sys.stdout.write(_NEXT.format(label=settings.label))
     return 0
+
+
+# GitHub sets a form's label only if the repository has it, and says nothing if it has not.
+_NEXT = """Next:
+  gh label create "{label}"      the issue form needs this label; GitHub does not make it
+  git add --all && git commit -m "Add stratwright" && git push
+  stratwright doctor --github        says what GitHub still needs
+The push proposes the example contract; its candles are synthetic, so put your own beside them.
+"""
+
+
+def _root(folder: Path) -> Path:
+    """The repository around a folder: GitHub reads workflows at its top only."""
+    here = folder.resolve()
+    if not here.is_dir():
+        raise InputError(f"{here} is not a folder", "Name a folder inside a Git repository.")
+    for place in (here, *here.parents):
+        if (place / ".git").exists():
+            return place
+    raise InputError(f"{here} is not in a Git repository", "Make one: git init")
 
 
 def _text(path: Path) -> str | None:

@@ -1,5 +1,6 @@
 """Commits to the contracts in them: which there are, which a push changed, which it took away."""
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -28,6 +29,20 @@ class Read:
         return TaskName(self.loaded.contract.workflow, self.loaded.contract.task)
 
 
+@dataclass(frozen=True)
+class Change:
+    """What a push did to the contracts.
+
+    Attributes:
+        comparable: whether the commit before it is here; if not, all contracts count as changed
+            and what went away is not known.
+    """
+
+    changed: tuple[str, ...]
+    gone: tuple[str, ...] = ()
+    comparable: bool = True
+
+
 def contract_paths(repository: Repository, commit: str, folder: str) -> tuple[str, ...]:
     """The contracts of a commit; schemas and other files are none."""
     return tuple(path for path in repository.paths(commit, folder) if is_contract(path, folder))
@@ -40,21 +55,32 @@ def is_contract(path: str, folder: str) -> bool:
         name.suffix.lower() in FORMS
         and path.startswith(f"{folder}/")
         and "schema" not in name.parent.parts
+        and ".." not in name.parts
+        and name.as_posix() == path
         and path.isprintable()
         and len(path) <= 255
     )
 
 
-def changed_contracts(
-    repository: Repository, before: str, after: str, folder: str
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def is_form_path(path: str, folder: str) -> bool:
+    """Whether a path is one that the answers of an issue get."""
+    return re.fullmatch(rf"{re.escape(folder)}/issue_[0-9]+\.yaml", path, re.ASCII) is not None
+
+
+def tasks_of(repository: Repository, commit: str, folder: str) -> dict[str, TaskName | None]:
+    """Whose contracts a commit has; None stands for one with mistakes."""
+    paths = contract_paths(repository, commit, folder)
+    return {path: read_contract_of(repository, commit, path).task for path in paths}
+
+
+def changed_contracts(repository: Repository, before: str, after: str, folder: str) -> Change:
     """What a push changed and what it took away.
 
     A commit that is not here (a first push, a rewritten history) is no ground to compare with:
     then every contract counts as changed, and those that stand already are found unchanged later.
     """
     if not repository.commit_of(before):
-        return contract_paths(repository, after, folder), ()
+        return Change(contract_paths(repository, after, folder), comparable=False)
     listed = repository.git.ask(
         "diff-tree", "-r", "-z", "--no-renames", "--name-status", before, after, "--", folder
     ).out.decode("utf-8", "surrogateescape")
@@ -63,7 +89,7 @@ def changed_contracts(
         row for row in zip(fields[::2], fields[1::2], strict=True) if is_contract(row[1], folder)
     ]
     changed = tuple(path for status, path in rows if status != "D")
-    return changed, tuple(path for status, path in rows if status == "D")
+    return Change(changed, tuple(path for status, path in rows if status == "D"))
 
 
 def read_contract(path: str, data: bytes, root: Path) -> Read:

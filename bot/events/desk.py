@@ -1,6 +1,6 @@
 """A job's environment to what its stage works with; and the event to the work it asks for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,11 +8,12 @@ from bot.bus.port import open_bus
 from bot.coder.template import TemplateCoder
 from bot.errors import InputError, SafetyStop
 from bot.events.actions import Actions, open_actions
+from bot.events.items import Item
 from bot.events.payload import parse_event
 from bot.events.reasons import Ignored, Reason
 from bot.events.recording import ReplayingSandbox
 from bot.events.trigger import Push, Trigger
-from bot.events.work import Item, make_work
+from bot.events.work import make_work
 from bot.forge.github import GitHubForge
 from bot.forge.github_open import git_credentials, open_github
 from bot.freqtrade_place import find_freqtrade
@@ -59,6 +60,8 @@ def open_desk(
     say: Callable[[str], None] = lambda line: None,
     actions: Actions | None = None,
     writer: Writer | None = None,
+    *,
+    may_push: bool = False,
 ) -> Desk:
     """Open the repository and its forge, with the settings that the base branch has.
 
@@ -67,6 +70,7 @@ def open_desk(
         say: is told of progress.
         actions: the event and its environment; by default those of the job that this runs in.
         writer: the App that does the work, where it is not the workflow's own.
+        may_push: whether this stage changes the repository; only the last one does.
 
     Raises:
         InputError: something is missing in the environment or the checkout.
@@ -80,6 +84,7 @@ def open_desk(
         place,
         environment=_committer(settings) if writer else _identity(first, settings),
         credentials=git_credentials(actions.environment),
+        may_push=may_push,
     )
     forge = open_github(repository, settings, actions.environment)
     if forge.api.repository.casefold() != repository.repository_id.casefold():
@@ -90,8 +95,8 @@ def open_desk(
     return Desk(actions, repository, forge, settings, say)
 
 
-def receive(desk: Desk) -> tuple[Item, ...] | Ignored:
-    """Read the event, ask whether its actor may order, and find the work."""
+def receive(desk: Desk, keys: Collection[str] | None = None) -> tuple[Item, ...] | Ignored:
+    """Read the event, ask whether its actor may order, and find the work, or only some of it."""
     actions, settings = desk.actions, desk.settings
     trigger = parse_event(actions.event, actions.event_data(), settings.label)
     if isinstance(trigger, Ignored):
@@ -99,7 +104,7 @@ def receive(desk: Desk) -> tuple[Item, ...] | Ignored:
     if trigger.repository.casefold() != desk.forge.api.repository.casefold():
         return Ignored(Reason.MALFORMED, "it is about another repository")
     refusal = authorise(trigger, desk.forge)
-    return refusal or make_work(trigger, desk.repository, desk.forge, settings)
+    return refusal or make_work(trigger, desk.repository, desk.forge, settings, keys)
 
 
 def authorise(trigger: Trigger, forge: GitHubForge) -> Ignored | None:
@@ -110,19 +115,21 @@ def authorise(trigger: Trigger, forge: GitHubForge) -> Ignored | None:
 
 
 def find_items(desk: Desk, keys: list[str]) -> list[Item]:
-    """The items of a job, computed anew.
+    """The items of a job, computed anew; what is not asked for any more is left out.
+
+    A pull request to close may be closed by now: by a person, or by this job when it ran before.
 
     Raises:
-        InputError: the event does not ask for one of them.
+        InputError: the event does not lead to any work any more.
     """
-    work = receive(desk)
+    work = receive(desk, keys)
     if isinstance(work, Ignored):
         raise InputError(str(work), "The permission or the branch changed since the plan was made.")
     known = {item.key: item for item in work}
-    strange = [key for key in keys if key not in known]
-    if strange:
-        raise InputError(f"the event asks for nothing under the key {strange[0]!r}")
-    return [known[key] for key in keys]
+    for key in keys:
+        if key not in known:
+            desk.say(f"{key}: nothing to do any more")
+    return [known[key] for key in keys if key in known]
 
 
 def _identity(repository: Repository, settings: Settings) -> dict[str, str]:

@@ -39,6 +39,9 @@ _FENCE = re.compile(r"```(?:ya?ml)?\n(.*?)\n?```", re.DOTALL)
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 _ATR = re.compile(r"\{[a-z0-9_:., ]{1,80}\}", re.ASCII)
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
+_RISK = re.compile(r"risk\s*:")
+# Without quotes and comments in it, so that its commas and brackets are YAML's own.
+_INLINE_RISK = re.compile(r"risk\s*:\s+\{([^'\"#]*)\}\s*", re.ASCII)
 _OWN_KEYS = frozenset({"version", "workflow", "task", "kind", "market", "rules", *HEADINGS})
 
 
@@ -55,13 +58,18 @@ class FormContract:
     text: str
 
 
-def contract_path(number: int) -> str:
+def contract_path(number: int, folder: str = "contracts") -> str:
     """Where the contract of an issue lies."""
-    return f"contracts/issue_{number}.yaml"
+    return f"{folder}/issue_{number}.yaml"
 
 
-def contract_from_form(number: int, body: str) -> FormContract:
+def contract_from_form(number: int, body: str, path: str = "") -> FormContract:
     """Write the contract that the answers ask for.
+
+    Args:
+        number: the issue's.
+        body: its text.
+        path: where the contract goes; by default below `contracts/`.
 
     Raises:
         InputError: the body is not our form, filled in.
@@ -70,8 +78,8 @@ def contract_from_form(number: int, body: str) -> FormContract:
     name = _line(answers, "name")
     workflow = guess_id(file_stem(name)) or f"issue-{number}"
     symbols = [part.strip() for part in _line(answers, "symbols").split(",") if part.strip()]
-    path = _line(answers, "data")
-    source = "feather" if path.lower().endswith(".feather") else "csv"
+    candles = _line(answers, "data")
+    source = "feather" if candles.lower().endswith(".feather") else "csv"
     lines = [
         f"# Made from the answers in issue {number}.",
         'version: "1.0"',
@@ -89,7 +97,7 @@ def contract_from_form(number: int, body: str) -> FormContract:
         f"  type: {_quoted(_line(answers, 'market_type') or 'spot')}",
         "data:",
         f"  source: {source}",
-        f"  path: {_quoted(path)}",
+        f"  path: {_quoted(candles)}",
     ]
     for key in ("parameters", "indicators"):
         lines += _section(key, _yaml(answers, key))
@@ -104,7 +112,7 @@ def contract_from_form(number: int, body: str) -> FormContract:
             lines.append(f"  {key}: {_level(level)}")
     risk, rest = _split_risk(other)
     lines += [*risk, *rest]
-    return FormContract(contract_path(number), "\n".join(lines) + "\n")
+    return FormContract(path or contract_path(number), "\n".join(lines) + "\n")
 
 
 def read_answers(body: str) -> dict[str, str]:
@@ -186,14 +194,34 @@ def _split_risk(lines: list[str]) -> tuple[list[str], list[str]]:
     inside = False
     for line in lines:
         if line and not line[0].isspace() and not line.startswith("#"):
-            inside = line.split("#")[0].rstrip() == "risk:"
-            if inside:
+            inside = _RISK.match(line) is not None
+            if inline := _INLINE_RISK.fullmatch(line):
+                risk += _entries(inline[1])
                 continue
+            if inside and line.split("#")[0].rstrip() == "risk:":
+                continue
+            if inside:
+                raise InputError(
+                    f"“{HEADINGS['other']}” gives risk on one line that cannot be taken apart",
+                    "Write risk: alone on its line and its keys below, two spaces in.",
+                )
         (risk if inside else rest).append(line)
     indented = [
         f"  {line}" for line in textwrap.dedent("\n".join(risk)).split("\n") if line.strip()
     ]
     return indented, [line for line in rest if line.strip()]
+
+
+def _entries(inside: str) -> list[str]:
+    """The entries of a one-line mapping, each on a line: cut at commas outside of brackets."""
+    parts, depth = [""], 0
+    for char in inside:
+        depth += (char in "{[") - (char in "}]")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part.strip() for part in parts if part.strip()]
 
 
 def _level(text: str) -> str:

@@ -92,6 +92,11 @@ def has_case(folder: Path, key: str) -> bool:
     return (folder / f"case-{key}.json").exists()
 
 
+def has_outcomes(folder: Path, key: str) -> bool:
+    """Whether the job that runs code handed on what the sandbox answered."""
+    return (folder / f"gates-{key}.json").exists()
+
+
 def write_outcomes(folder: Path, key: str, outcomes: Mapping[str, Outcome]) -> None:
     """Hand on what the sandbox answered."""
     values = {"version": 1, "outcomes": outcomes_to_plain(outcomes)}

@@ -62,9 +62,9 @@ def _issue(payload: Mapping[str, Any], label: str) -> Trigger | Ignored:
     if action not in ("opened", "labeled"):
         return Ignored(Reason.NOT_OUR_ACTION, action if action.isidentifier() else "")
     issue = _object(payload, "issue")
-    if action == "labeled" and _text(_object(payload, "label"), "name") != label:
+    if action == "labeled" and not _same(_text(_object(payload, "label"), "name"), label):
         return Ignored(Reason.NOT_OUR_LABEL)
-    if label not in _labels(issue):
+    if not _carries(issue, label):
         return Ignored(Reason.NOT_OUR_LABEL)
     if issue.get("state") != "open":
         return Ignored(Reason.ISSUE_CLOSED)
@@ -103,7 +103,7 @@ def _comment(payload: Mapping[str, Any], label: str) -> Trigger | Ignored:
         _number(comment, "id"),
         command.verb,
         command.argument,
-        "" if on_pull or label not in _labels(issue) else _optional_text(issue, "body"),
+        "" if on_pull or not _carries(issue, label) else _optional_text(issue, "body"),
         _actor(issue, "user"),
     )
 
@@ -162,10 +162,15 @@ def _actor(values: Mapping[str, Any], key: str) -> Actor:
     return Actor(_number(user, "id"), _text(user, "login"), _text(user, "type"))
 
 
-def _labels(issue: Mapping[str, Any]) -> set[str]:
+def _carries(issue: Mapping[str, Any], label: str) -> bool:
     found = issue.get("labels")
     labels = found if isinstance(found, list) else []
-    return {_text(label, "name") for label in labels if isinstance(label, dict)}
+    return any(_same(_text(each, "name"), label) for each in labels if isinstance(each, dict))
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two names are one label: GitHub has no two that differ by case alone."""
+    return one.casefold() == other.casefold()
 
 
 def _full_name(repository: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ from bot.bus.port import EventName
 from bot.contract.model import Contract
 from bot.contract.program import compile_contract
 from bot.errors import InputError, SafetyStop, WorldError
+from bot.events.candles import with_candles
 from bot.events.contracts import read_contract
 from bot.events.desk import Desk
 from bot.events.handover import (
@@ -24,8 +25,8 @@ from bot.events.handover import (
     write_case,
     write_outcomes,
 )
+from bot.events.items import Deed, Item
 from bot.events.recording import RecordingSandbox, ReplayingSandbox
-from bot.events.work import Deed, Item
 from bot.freqtrade_place import find_freqtrade
 from bot.gates.examination import Examination, examine
 from bot.gates.port import Case
@@ -52,10 +53,17 @@ from sandbox_runner.port import Sandbox
 
 def generate(desk: Desk, item: Item, out: Path) -> bool:
     """Write a candidate and hand it on with all that the gates need; False if nothing is to do."""
+    if item.deed is Deed.REFUSE:
+        desk.say(f"{item.path}: refused by now; the write job tells it on GitHub")
+        return False
     if item.read is None or item.read.loaded is None or item.deed is not Deed.PROPOSE:
         raise InputError(f"there is no contract to write code for under {item.key}")
+    loaded, checked = item.read.loaded, with_candles(item, desk.repository)
+    if checked.problems:
+        desk.say(f"{checked.problems[0]}; the write job tells it on GitHub")
+        return False
     shop = desk.workshop(regenerate=item.regenerate)
-    work = take_on(item.read.loaded, shop)
+    work = take_on(loaded, shop)
     if find_earlier(work, shop)[0] is not None:
         desk.say(f"{work.task}: nothing to do, it was delivered before")
         return False

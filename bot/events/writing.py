@@ -6,21 +6,35 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.errors import InputError, StratwrightError
+from bot.errors import InputError, StratwrightError, WorldError
+from bot.events.candles import with_candles
+from bot.events.contracts import tasks_of
 from bot.events.desk import Desk
+from bot.events.handover import has_case, has_outcomes
+from bot.events.items import Deed, Item
 from bot.events.stages import deliver
-from bot.events.work import Deed, Item
+from bot.events.withdrawal import put_back, withdraw
 from bot.forge.github import PullRequestForbidden
 from bot.forge.github_api import Missing, segment
 from bot.forge.github_checks import NAME, Annotation, CheckReport
 from bot.forge.github_comments import Thread
 from bot.forge.port import PullState
 from bot.gates.port import Verdict
+from bot.git.proposal import BranchTaken
 from bot.identity import task_of_branch
 from bot.pipeline import Result
 from bot.redaction import redact
 from bot.report.inert import markdown_text
-from bot.report.status import STEPS, Status, gates_part, problems_part, status_text, text_part
+from bot.report.status import (
+    STEPS,
+    Status,
+    count_of,
+    gates_part,
+    problems_part,
+    status_text,
+    text_part,
+)
+from sandbox_runner.port import SandboxUnavailable
 
 _PLACE = re.compile(r"([A-Za-z0-9_./-]+):([0-9]{1,7})", re.ASCII)
 
@@ -32,12 +46,14 @@ class Written:
     Attributes:
         state: proposed, unchanged, blocked, refused, closed, answered or superseded.
         exit_code: as `run` has it.
+        needs_click: whether a person has to open the pull request by a link.
     """
 
     state: str
     exit_code: int
     status: Status | None = None
     result: Result | None = None
+    needs_click: bool = False
 
 
 def announce(desk: Desk, item: Item) -> None:
@@ -54,21 +70,21 @@ def write(desk: Desk, item: Item, folder: Path) -> Written:
         StratwrightError: after it was told there too.
     """
     try:
+        item = with_candles(item, desk.repository)
         done = _DEEDS[item.deed](desk, item, folder)
     except StratwrightError as error:
-        tell_failure(desk, item, error)
+        tell_failure(desk, item, error, folder)
         raise
     if done.status is not None:
         desk.actions.summary(status_text(done.status))
-        if item.at or done.status.stopped or _complained(desk, item):
+        if item.at or done.status.stopped or done.needs_click or _complained(desk, item):
             _tell(desk, item, done.status)
     return done
 
 
 def _propose(desk: Desk, item: Item, folder: Path) -> Written:
     if _superseded(desk, item):
-        words = "A newer version of the contract is there; its own run proposes it."
-        return Written("superseded", 0, Status(_name(item), 1, words))
+        return _newer(item)
     if item.regenerate and _carried_out(desk, item):
         return Written("unchanged", 0)
     link = ""
@@ -89,27 +105,57 @@ def _propose(desk: Desk, item: Item, folder: Path) -> Written:
         return Written("blocked", 1, replace(status, run_url=desk.actions.run_url), result)
     if result.gates or result.commit:
         _check_proposed(desk, item, result)
-    return Written(result.status, 0, _proposed(desk, item, result, link), result)
+    status = _proposed(desk, item, result, link)
+    return Written(result.status, 0, status, result, needs_click=bool(link))
+
+
+def _newer(item: Item) -> Written:
+    words = "A newer version of the contract is there; its own run tells about it."
+    return Written("superseded", 0, Status(_name(item), 1, words))
 
 
 def _proposed(desk: Desk, item: Item, result: Result, link: str) -> Status:
     if link:
+        desk.say(f"{_name(item)}: this needs a click; open the pull request by {link}")
         words = (
             f"The branch `{result.branch}` is pushed. GitHub does not let the bot open pull "
             f"requests in this repository: [open it here]({link}). {markdown_text(result.note)}"
         )
         return Status(_name(item), len(STEPS) - 1, words, run_url=desk.actions.run_url)
     number = f"#{result.pull_request}" if result.pull_request is not None else ""
-    words = {
-        "proposed": f"Proven and proposed in {number}. A person decides; the bot never merges.",
-        "unchanged": f"Nothing to do: this contract was delivered before. {number}",
-    }[result.status]
-    note = markdown_text(result.note) if result.note else ""
+    words = f"Proven and proposed in {number}. A person decides; the bot never merges."
+    if result.status == "unchanged":
+        words = _standing(desk, result)
+    notes = [part for part in result.note.split("; ") if "--regenerate" not in part]
+    note = markdown_text("; ".join(notes)) if result.note else ""
     return Status(_name(item), len(STEPS), words, parts=(note,), run_url=desk.actions.run_url)
+
+
+def _standing(desk: Desk, result: Result) -> str:
+    """Where a contract stands that an earlier run delivered; what the bot closed is opened."""
+    number = result.pull_request
+    state = desk.forge.get(number).state if number is not None else PullState.MERGED
+    if number is None:
+        return "The default branch has it already; nothing to do."
+    if state is PullState.MERGED:
+        return f"Proposed in #{number} before, and merged; nothing to do."
+    if state is PullState.OPEN:
+        return (
+            f"Proven and proposed in #{number} before; nothing has changed since. "
+            "A person decides; the bot never merges."
+        )
+    if put_back(desk.forge, number):
+        return f"The contract is back, so #{number} is open again. A person decides."
+    return (
+        f"#{number} was closed without being merged, so it is not proposed again by itself. "
+        "Write `/stratwright regenerate` under it to propose it once more."
+    )
 
 
 def _refuse(desk: Desk, item: Item, folder: Path) -> Written:
     """A contract with mistakes: all of them, with their lines, and no branch."""
+    if _superseded(desk, item):
+        return _newer(item)
     parts = []
     if item.problems:
         parts.append(problems_part(item.problems))
@@ -118,8 +164,7 @@ def _refuse(desk: Desk, item: Item, folder: Path) -> Written:
     if item.at and item.read is not None:
         text = item.read.data.decode("utf-8", "replace")
         parts.append(text_part("The contract that the answers make, with line numbers", text))
-    count = len(item.problems) or 1
-    title = f"{count} problem{'' if count == 1 else 's'} in {item.path or 'the form'}"
+    title = f"{count_of(len(item.problems) or 1)} in {item.path or 'the form'}"
     again = " Edit the issue and write `/stratwright retry`." if item.at else " Mend it and push."
     words = f"The contract cannot be used; nothing was written or pushed.{again}"
     if not item.at:
@@ -130,16 +175,18 @@ def _refuse(desk: Desk, item: Item, folder: Path) -> Written:
 
 def _close(desk: Desk, item: Item, folder: Path) -> Written:
     """The contract is gone, so its open pull request goes too; branch and tags stay."""
-    pull = desk.forge.find(item.branch)
-    if pull is None or pull.state is not PullState.OPEN:
-        return Written("unchanged", 0)
-    reason = (
-        f"The contract {markdown_text(item.path, 200)} was deleted from the default branch, so "
-        "this pull request is closed. Its branch and tag stay; put the contract back to propose "
-        "it again."
-    )
-    desk.forge.close(pull.number, reason)
-    return Written("closed", 0)
+    task, base = task_of_branch(item.branch), desk.repository.base().commit
+    if task in tasks_of(desk.repository, base, desk.settings.contracts).values():
+        words = f"The contract of {task} is there again; its pull request stays as it is."
+        return Written("superseded", 0, Status(_name(item), 1, words))
+    path = markdown_text(item.path, 200)
+    why = f"The contract {path} was deleted from the default branch"
+    back = "put the contract back and it opens again"
+    if item.words:
+        why = f"The contract {path} now asks for {item.words}, which is proposed by itself"
+        back = f"{task} comes back when a contract asks for it"
+    closed = withdraw(desk.forge, item.number, why, back)
+    return Written("closed" if closed else "unchanged", 0)
 
 
 def _answer(desk: Desk, item: Item, folder: Path) -> Written:
@@ -159,9 +206,11 @@ _DEEDS = {
 def _explanation(desk: Desk, item: Item) -> str:
     """What the gates said about a pull request's head, read from its own evidence."""
     pull = desk.forge.get(item.at)
-    task = task_of_branch(pull.draft.branch)
-    raw = desk.repository.read(pull.draft.head, f"artifacts/{task}/gates.json") if task else None
-    if raw is None or not desk.repository.commit_of(pull.draft.head):
+    task, head = task_of_branch(pull.draft.branch), pull.draft.head
+    if task is None or not desk.repository.commit_of(head):
+        return "This pull request is not one of the bot's: there is no evidence on it to explain."
+    raw = desk.repository.read(head, f"artifacts/{task}/gates.json")
+    if raw is None:
         return "There is no evidence of the bot on this pull request's head."
     try:
         verdicts = [Verdict(**gate) for gate in json.loads(raw)["gates"]]
@@ -173,14 +222,26 @@ def _explanation(desk: Desk, item: Item) -> str:
 
 
 def _tell(desk: Desk, item: Item, status: Status) -> None:
-    """Edit the request's one status comment; a later run's word stays."""
-    marker = f"order:{item.order}" if item.order else _marker(item)
-    desk.forge.said.stick(_thread(desk, item), marker, status_text(status), desk.actions.run)
+    """Edit the request's status comment; a later run's word stays.
+
+    A command is answered on its own, and the issue's status comment says the same: it is where
+    people look, and an earlier failure must not stay the last word there.
+    """
+    thread, text, said = _thread(desk, item), status_text(status), desk.forge.said
+    if item.order:
+        said.stick(thread, f"order:{item.order}", text, desk.actions.run)
+    if not item.order or said.find(thread, _marker(item)) is not None:
+        said.stick(thread, _marker(item), text, desk.actions.run)
 
 
 def _thread(desk: Desk, item: Item) -> Thread:
     """Where a request is answered: a push has no issue, so its commit is where people look."""
-    return Thread(item.at) if item.at else Thread(commit=desk.repository.base().commit)
+    return Thread(item.at) if item.at else Thread(commit=_commit(desk, item))
+
+
+def _commit(desk: Desk, item: Item) -> str:
+    """The commit that brought a contract; not one that came after."""
+    return item.commit or desk.repository.base().commit
 
 
 def _marker(item: Item) -> str:
@@ -192,16 +253,25 @@ def _complained(desk: Desk, item: Item) -> bool:
     return desk.forge.said.find(_thread(desk, item), _marker(item)) is not None
 
 
-def tell_failure(desk: Desk, item: Item, error: StratwrightError) -> None:
+def tell_failure(desk: Desk, item: Item, error: StratwrightError, folder: Path) -> None:
     """Say what stopped the run, as far as GitHub still listens."""
     words = markdown_text(redact(f"{error.message} {error.hint}".strip()), 1000)
     headline = f"The run stopped before its end: {words}"
-    status = Status(_name(item), 1, headline, True, run_url=desk.actions.run_url)
+    done = _steps_before(item, error, folder)
+    status = Status(_name(item), done, headline, True, run_url=desk.actions.run_url)
     desk.actions.summary(status_text(status))
     try:
         _tell(desk, item, status)
     except StratwrightError as second:
         desk.say(f"this could not be told on GitHub: {second.message}")
+
+
+def _steps_before(item: Item, error: StratwrightError, folder: Path) -> int:
+    """How far a run came that stopped: GitHub and Git are met only after the gates."""
+    if not has_case(folder, item.key):
+        return 1
+    judged = has_outcomes(folder, item.key) and not isinstance(error, SandboxUnavailable)
+    return 3 if judged and isinstance(error, WorldError | BranchTaken) else 2
 
 
 def _carried_out(desk: Desk, item: Item) -> bool:
@@ -213,17 +283,26 @@ def _carried_out(desk: Desk, item: Item) -> bool:
 
 
 def _superseded(desk: Desk, item: Item) -> bool:
-    """Whether the default branch has other bytes of the contract by now, or none."""
+    """Whether the default branch has another file at the contract's path by now, or none."""
     if item.at or item.read is None:
         return False
-    branch = desk.repository.base().branch
+    base = desk.repository.base()
+    if _entry(desk, item.commit, item.path) != _entry(desk, base.commit, item.path):
+        return True
+    if not item.read.data:
+        return False  # a link or a submodule, which GitHub's contents show as something else
     try:
         found = desk.forge.api.get(
-            f"contents/{'/'.join(map(segment, item.path.split('/')))}", ref=branch
+            f"contents/{'/'.join(map(segment, item.path.split('/')))}", ref=base.branch
         )
     except Missing:
         return True
-    return bool(found.get("sha") != _blob(item.read.data))
+    return not isinstance(found, dict) or found.get("sha") != _blob(item.read.data)
+
+
+def _entry(desk: Desk, commit: str, path: str) -> bytes:
+    """What a commit has at a path, as Git lists it."""
+    return desk.repository.git.ask("ls-tree", "-z", "--full-tree", commit, "--", path).out
 
 
 def _blob(data: bytes) -> str:
@@ -263,7 +342,7 @@ def _check_contract(
     desk: Desk, item: Item, title: str, summary: str, remarks: tuple[Annotation, ...]
 ) -> None:
     """A red mark on the commit that brought the contract."""
-    head = desk.repository.base().commit
+    head = _commit(desk, item)
     key = f"{item.key}-{_blob(item.read.data if item.read else b'')[:12]}"
     name = f"{NAME}: {item.path}"[:100]
     check = CheckReport(name, head, key, False, title, summary, remarks, desk.actions.run_url)

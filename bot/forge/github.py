@@ -111,6 +111,13 @@ class GitHubForge:
             _pull(row) for row in rows if task_of_branch(row["head"]["ref"]) and self._is_own(row)
         )
 
+    def open_pulls(self) -> tuple[PullRequest, ...]:
+        """The open ones of generated branches, oldest first; one request for a hundred."""
+        rows = self.api.pages("pulls", state="open", sort="created", direction="asc")
+        return tuple(
+            _pull(row) for row in rows if task_of_branch(row["head"]["ref"]) and self._is_own(row)
+        )
+
     def close(self, number: int, reason: str = "") -> PullRequest:
         """Close without merging, and say why; closing again changes nothing."""
         pull = self.get(number)
@@ -245,6 +252,10 @@ class GitHubForge:
             lambda: self.api.write("PATCH", f"pulls/{pull.number}", wanted),
         )
 
+    def reopen(self, number: int) -> bool:
+        """Open a closed one again; False where GitHub does not, as its branch is gone."""
+        return self._reopened(number)
+
     def _reopened(self, number: int) -> bool:
         def look() -> bool | None:
             return self.get(number).state is PullState.OPEN or None
@@ -269,7 +280,8 @@ class GitHubForge:
 
         def look() -> bool | None:
             rows = self.api.get(f"issues/{number}/labels", per_page=100)
-            return {row["name"] for row in rows} >= set(names) or None
+            there = {str(row["name"]).casefold() for row in rows}
+            return there >= {name.casefold() for name in names} or None
 
         if names:
             self.api.ensure(

@@ -196,8 +196,10 @@ class GitHubApi:
         if wait > LONGEST_WAIT_S:
             at = time.strftime("%H:%M UTC", time.gmtime(self._now() + wait))
             message = f"GitHub's rate limit is used up until {at}"
+            if error.status >= 500:
+                message = f"GitHub is away and asks to be left alone until {at}"
             hint = f"Run again after {at}; it goes on where it stopped."
-            limited = ApiError(message, hint, 403)
+            limited = ApiError(message, hint, error.status)
             limited.wait_s = wait
             raise limited
         self._sleep(wait)
@@ -222,11 +224,13 @@ class GitHubApi:
         return Unprocessable(message, "", error.status)
 
     def _wait(self, status: int, headers: Mapping[str, str], words: str) -> float | None:
-        """How long a limit asks to wait; None if it is not a limit."""
-        if status not in (403, 429):
+        """How long an answer asks to wait; None if it is no limit and says nothing."""
+        if status not in (403, 429) and status < 500:
             return None
         if re.fullmatch(r"[0-9]{1,6}", headers.get("retry-after", "")):
             return float(headers["retry-after"]) * min(self._pace, 1.0)
+        if status >= 500:
+            return None
         if headers.get("x-ratelimit-remaining") == "0":
             reset = headers.get("x-ratelimit-reset", "")
             return max(1.0, float(reset) - self._now()) if reset.isdecimal() else 60.0

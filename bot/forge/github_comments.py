@@ -108,7 +108,11 @@ class GitHubComments:
             if mine:
                 self._api.write("PATCH", f"{thread.one}/{mine[0].id}", {"body": text})
             else:
-                self._api.write("POST", thread.listed, {"body": text})
+                self._learn(self._api.write("POST", thread.listed, {"body": text}))
+                # Under another name than thought, an earlier run may have written already.
+                mine = self._mine(thread, marker)
+                if len(mine) > 1 and mine[0].run <= run:
+                    self._api.write("PATCH", f"{thread.one}/{mine[0].id}", {"body": text})
 
         return self._api.ensure(f"the comment under {thread}", look, write)
 
@@ -118,6 +122,10 @@ class GitHubComments:
             for said in self.all(thread)
             if said.marker == marker and said.author.casefold() == self.login.casefold()
         ]
+
+    def _learn(self, made: dict[str, Any]) -> None:
+        """Take over the name under which GitHub noted a comment: an App's token does not tell."""
+        self._login = str((made.get("user") or {}).get("login") or self.login)
 
     def _remove(self, thread: Thread, doubles: list[Said]) -> None:
         """Two runs at once, or an answer that got lost, may have left a second comment of ours."""

@@ -1,6 +1,6 @@
 """A repository on GitHub to what the bot finds there, and what to click where it is missing."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from bot.errors import StratwrightError
@@ -19,14 +19,25 @@ def examine_github(forge: GitHubForge) -> tuple[Finding, ...]:
     except StratwrightError as error:
         return (Finding("github", False, error.message, error.hint),)
     branch = str(home["default_branch"])
-    return (
-        Finding("github", True, f"{forge.api.repository}, default branch {branch}"),
-        *_token(home),
-        *_files(forge, branch),
-        _switch(forge),
-        _label(forge),
-        *_live(forge, home),
-    )
+    parts: dict[str, Callable[[], Iterable[Finding]]] = {
+        "token": lambda: _token(home),
+        "workflow": lambda: _files(forge, branch),
+        "pull requests": lambda: [_switch(forge)],
+        "label": lambda: [_label(forge)],
+        "live": lambda: _live(forge, home),
+    }
+    found = [Finding("github", True, f"{forge.api.repository}, default branch {branch}")]
+    for name, part in parts.items():
+        found += _asked(name, part)
+    return tuple(found)
+
+
+def _asked(name: str, part: Callable[[], Iterable[Finding]]) -> list[Finding]:
+    """One part's findings; where GitHub does not answer, that is the finding."""
+    try:
+        return list(part())
+    except StratwrightError as error:
+        return [Finding(name, False, error.message, error.hint, needed=False)]
 
 
 def _token(home: dict[str, Any]) -> Iterator[Finding]:
@@ -72,8 +83,11 @@ def _label(forge: GitHubForge) -> Finding:
     try:
         forge.api.get(f"labels/{segment(name)}")
     except (Forbidden, Missing):
-        hint = f"{forge.address}/labels > New label > {name}; the issue form sets it."
-        return Finding("label", False, f"there is no label {name}", hint, needed=False)
+        hint = (
+            f'gh label create "{name}", or {forge.address}/labels > New label > {name}. The issue '
+            "form asks for it, and GitHub neither makes it nor says that it is missing."
+        )
+        return Finding("label", False, f"there is no label {name}: forms start nothing", hint)
     return Finding("label", True, name)
 
 

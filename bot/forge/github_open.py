@@ -44,9 +44,7 @@ def open_github(
         from bot.forge.github import GitHubForge
         from bot.forge.github_api import GitHubApi
     except ImportError:
-        raise InputError(
-            "PyGithub is not installed", "Install it: pip install 'stratwright[github]'"
-        ) from None
+        raise InputError("PyGithub is not installed", "Install it: pip install PyGithub") from None
     found = settings or (read_settings(repository.root) if repository else Settings())
     api = GitHubApi(
         name,

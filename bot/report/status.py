@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from bot.contract.load import MAX_PROBLEMS
 from bot.contract.problems import Problem
 from bot.report.inert import markdown_code, markdown_text, visible
 from bot.report.story import Judged
@@ -58,8 +59,14 @@ def problems_part(problems: Sequence[Problem]) -> str:
     lines = [_problem(problem) for problem in problems[:MOST_PROBLEMS]]
     left = len(problems) - len(lines)
     more = [f"- … and {left} more"] if left > 0 else []
-    count = f"{len(problems)} problem{'' if len(problems) == 1 else 's'}"
-    return "\n".join([f"**{count}:**", "", *lines, *more])
+    return "\n".join([f"**{count_of(len(problems))}:**", "", *lines, *more])
+
+
+def count_of(problems: int) -> str:
+    """How many problems there are; a contract's check stops counting at its limit."""
+    if problems >= MAX_PROBLEMS:
+        return f"{problems} or more problems"
+    return f"{problems} problem{'' if problems == 1 else 's'}"
 
 
 def _problem(problem: Problem) -> str:

@@ -16,10 +16,10 @@ from pydantic import SecretStr
 from bot.errors import InputError, SafetyStop, StratwrightError, WorldError
 from bot.events.actions import Actions
 from bot.events.desk import Desk, authorise, open_desk, receive
+from bot.events.items import Deed, Item
 from bot.events.payload import parse_event
 from bot.events.reasons import Ignored, Reason
 from bot.events.stages import generate, run_gates
-from bot.events.work import Deed, Item
 from bot.events.writing import announce, tell_failure, write
 from bot.forge.github_api import ApiError, GitHubApi
 from bot.forge.github_open import git_credentials
@@ -125,7 +125,7 @@ def _desk(claim: Claim, bench: Bench, token: SecretStr, folder: Path) -> Desk:
     actions = Actions(
         delivery.event, event, delivery.repository, claim.seq, environment=environment
     )
-    return open_desk(place, bench.say, actions, bench.tokens.writer(token))
+    return open_desk(place, bench.say, actions, bench.tokens.writer(token), may_push=True)
 
 
 def _default_branch(delivery: Delivery, environment: Mapping[str, str]) -> str:
@@ -170,7 +170,7 @@ def _do(desk: Desk, item: Item, folder: Path, bench: Bench) -> str:
             if generate(desk, item, folder):
                 run_gates(item.key, folder, folder, bench.sandbox, bench.mypy_cache, bench.say)
         except (InputError, SafetyStop) as error:
-            tell_failure(desk, item, error)
+            tell_failure(desk, item, error, folder)
             raise
         if refusal := _still_allowed(desk):
             return refusal.reason

@@ -1,7 +1,7 @@
 """Bad days on demand: which request fails, how, and how often."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal, get_args
@@ -44,6 +44,7 @@ class Fault:
         retry_after_s: for kind secondary_limit.
         seconds: how long a time-out holds the line if the client does not hang up before.
         after: for kind reset and status, whether the request is carried out all the same.
+        headers: for kind status, what the answer carries besides, as Retry-After.
     """
 
     match: Match
@@ -55,6 +56,7 @@ class Fault:
     retry_after_s: int = 1
     seconds: float = 30.0
     after: bool = False
+    headers: Mapping[str, str] = field(default_factory=dict)
     hits: int = 0
 
     @property
@@ -68,7 +70,8 @@ class Fault:
         if self.kind == "secondary_limit":
             headers = {"Retry-After": str(self.retry_after_s)}
             return Refusal(403, SECONDARY, headers=headers).answer
-        return Refusal(self.status, self.message or _MESSAGES.get(self.status, "Error")).answer
+        words = self.message or _MESSAGES.get(self.status, "Error")
+        return Refusal(self.status, words, headers=dict(self.headers)).answer
 
     def wants(self, request: Request) -> bool:
         """Whether the request is of the kind it waits for."""
@@ -99,6 +102,7 @@ class Faults:
         retry_after_s: int = 1,
         seconds: float = 30.0,
         after: bool = False,
+        headers: Mapping[str, str] | None = None,
     ) -> Fault:
         """Let matching requests fail; see Fault for what the arguments mean.
 
@@ -107,7 +111,10 @@ class Faults:
         """
         if kind not in get_args(Kind):
             raise ValueError(f"there is no fault {kind!r}; kinds are {', '.join(get_args(Kind))}")
-        fault = Fault(match, kind, times, skip, status, message, retry_after_s, seconds, after)
+        fault = Fault(
+            *(match, kind, times, skip, status, message, retry_after_s, seconds, after),
+            headers=headers or {},
+        )
         with self._lock:
             self.waiting.append(fault)
         return fault

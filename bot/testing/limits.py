@@ -8,6 +8,7 @@ from bot.testing.accounts import Token
 from bot.testing.faults import SECONDARY
 from bot.testing.messages import Json, Refusal, Request
 
+ACTIONS = "github-actions[bot]"
 _HOUR_S = 3600
 _MINUTE_S = 60
 
@@ -46,32 +47,42 @@ class Window:
 
 @dataclass
 class Limits:
-    """Counts per token.
+    """Counts per person, and for GITHUB_TOKEN per repository, whichever job it was made for.
 
     Attributes:
-        per_hour: requests an hour for a token; GITHUB_TOKEN has 1,000, a person 5,000.
+        per_hour: requests an hour for a person or an App.
+        per_hour_in_actions: requests an hour for all jobs of a repository together.
         writes_per_minute: writes after which the secondary limit answers; None: never.
     """
 
     per_hour: int = 5000
+    per_hour_in_actions: int = 1000
     writes_per_minute: int | None = None
     _windows: dict[str, Window] = field(default_factory=dict)
     _writes: dict[str, deque[float]] = field(default_factory=dict)
 
     def window(self, token: Token | None, now: float) -> Window:
         """The running hour of a token."""
-        name = token.value if token else ""
+        name, limit = self._whose(token)
         window = self._windows.get(name)
         if window is None or window.reset <= now:
-            limit = self.per_hour if token else 60
             window = self._windows[name] = Window(limit, int(now) + _HOUR_S)
         return window
 
-    def set_remaining(self, token_value: str, remaining: int, reset: float) -> None:
+    def set_remaining(self, token: Token, remaining: int, reset: float) -> None:
         """Say how much a token has left, and until when (seconds since 1970)."""
-        window = Window(max(self.per_hour, remaining), math.ceil(reset))
+        name, limit = self._whose(token)
+        window = Window(max(limit, remaining), math.ceil(reset))
         window.used = window.limit - remaining
-        self._windows[token_value] = window
+        self._windows[name] = window
+
+    def _whose(self, token: Token | None) -> tuple[str, int]:
+        """Who shares a count, and how much there is; jobs count for their repository."""
+        if token is None:
+            return "", 60
+        if token.account.login == ACTIONS and token.repositories:
+            return f"actions of {' '.join(sorted(token.repositories))}", self.per_hour_in_actions
+        return token.value, self.per_hour
 
     def check(self, token: Token | None, request: Request, now: float) -> None:
         """Refuse a request if a limit is used up; writes count towards the secondary limit.

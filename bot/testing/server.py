@@ -188,4 +188,4 @@ class GitHubServer:
     def use_up(self, token: str, remaining: int = 0, reset_in_s: float = 3600) -> None:
         """Leave a token so many requests until its hour is over."""
         reset = self.state.now() + timedelta(seconds=reset_in_s)
-        self.limits.set_remaining(token, remaining, reset.timestamp())
+        self.limits.set_remaining(self.state.tokens[token], remaining, reset.timestamp())

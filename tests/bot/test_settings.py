@@ -31,6 +31,8 @@ def test_what_is_said_counts() -> None:
         (b"pull_requests: {drafts: true}\n", "pull_requests.drafts"),
         (b'pull_requests: {draft: "yes"}\n', "pull_requests.draft"),
         (b"contracts: ../elsewhere\n", "contracts"),
+        (b"contracts: a/../b\n", "below the repository"),
+        (b"contracts: a//b\n", "below the repository"),
         (b"- a\n", "not a mapping"),
         (b"a: [\n", "not YAML"),
         (b"\xff", "not YAML"),
@@ -41,3 +43,7 @@ def test_what_is_said_counts() -> None:
 def test_anything_unknown_is_refused_by_name(text: bytes, words: str) -> None:
     with pytest.raises(InputError, match=words):
         parse_settings(text)
+
+
+def test_a_slash_behind_the_folder_of_contracts_is_none_of_its_name() -> None:
+    assert parse_settings(b"contracts: quant/contracts/\n").contracts == "quant/contracts"

@@ -9,6 +9,7 @@ from bot.forge.github_comments import Thread
 from bot.forge.port import PullState
 from bot.report.hidden_block import read_hidden_block
 from bot.testing import GitHubServer
+from bot.testing.description import read_description
 from tests.bot.events.hub import (
     HOUSE,
     NAME,
@@ -29,6 +30,7 @@ CONTRACTS = {
     f"contracts/{name}.yaml": (HOUSE / f"contracts/{name}.yaml").read_text()
     for name in ("oversold_dip", "channel_breakout")
 }
+DESCRIPTION = "build/npm/node_modules/@octokit/openapi/generated/api.github.com.json"
 SECTIONS = ("### Result", "### Rules", "### Gates", "### What changed in behaviour",
             "### Provenance", "### Reproduce", "equity.svg?raw=true")  # fmt: skip
 
@@ -39,6 +41,8 @@ def world(tmp_path: Path) -> Iterator[World]:
         made = make_world(tmp_path, hub)
         made.hosted.settings.can_approve_pull_request_reviews = True
         yield made
+    description = read_description(HOUSE / DESCRIPTION)
+    assert not [problem for each in hub.requests for problem in description.problems(each)]
 
 
 @pytest.fixture

@@ -8,12 +8,15 @@ import yaml
 from bot import starter
 from bot.cli import main
 from bot.contract.load import load_contract
+from bot.contract.program import compile_contract
 from bot.errors import InputError
+from bot.judge import decide, judge
+from bot.market_data import read_market_data
 from bot.settings import Settings
-from bot.starter import FORM, SETTINGS, WORKFLOW, released_action, workflow_text
+from bot.starter import CANDLES, FORM, SETTINGS, WORKFLOW, released_action, workflow_text
 
 ACTION = f"stratwright/stratwright@{'b' * 40}"
-FILES = (WORKFLOW, FORM, SETTINGS, "contracts/example.yaml")
+FILES = (WORKFLOW, FORM, SETTINGS, "contracts/example.yaml", CANDLES)
 
 
 @pytest.fixture
@@ -22,7 +25,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_init_writes_four_files_and_says_so(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_init_writes_its_files_and_says_so(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init", str(root), "--action", ACTION]) == 0
     said = capsys.readouterr().out
     assert all(f"wrote     {path}" in said for path in FILES)
@@ -43,8 +46,45 @@ def test_init_again_changes_nothing_and_keeps_what_people_changed(
     assert f"kept      {SETTINGS}" in said
     assert "as it is  contracts/example.yaml" in said
     assert (root / SETTINGS).read_text() == "label: quant\n"
+    (root / "contracts/example.yaml").write_text("mine: 1\n")
+    (root / CANDLES).write_text("mine\n")
     assert main(["init", str(root), "--action", ACTION, "--force"]) == 0
     assert "'quant'" in (root / WORKFLOW).read_text()
+    assert yaml.safe_load((root / FORM).read_text())["labels"] == ["quant"]
+    assert (root / SETTINGS).read_text() == "label: quant\n"
+    assert (root / "contracts/example.yaml").read_text() == "mine: 1\n"
+    assert (root / CANDLES).read_text() == "mine\n"
+    said = capsys.readouterr().out
+    assert "stay as they are" in said
+    assert 'gh label create "quant"' in said
+
+
+def test_init_below_the_top_writes_at_the_top(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / "notes/deep").mkdir(parents=True)
+    assert main(["init", str(root / "notes/deep"), "--action", ACTION]) == 0
+    assert (root / WORKFLOW).exists()
+    assert f"In {root}" in capsys.readouterr().out
+    assert not (root / "notes/deep/stratwright.yml").exists()
+
+
+def test_the_example_reaches_its_goals_on_the_candles_that_come_with_it(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main(["init", str(root), "--action", ACTION])
+    contract = load_contract(root / "contracts/example.yaml").strategy
+    program = compile_contract(contract)
+    data = read_market_data(contract, root)
+    judgement = judge(contract, program, data, decide(contract, program, data))
+    assert contract.acceptance.min_trades is not None
+    assert len(judgement.broker.get_trades()) >= contract.acceptance.min_trades
+
+
+def test_the_example_candles_are_our_own_synthetic_ones(root: Path) -> None:
+    main(["init", str(root), "--action", ACTION])
+    fixture = Path(__file__).parents[2] / "fixtures/sample_btc.csv"
+    assert fixture.read_bytes().startswith((root / CANDLES).read_bytes())
 
 
 def test_init_needs_a_repository_and_a_pinned_action(

@@ -75,9 +75,9 @@ def run_event(
     job("plan")
     ran.outputs = read_outputs(folder / "output")
     build = [row["keys"] for row in ran.outputs.get("build", [])]
+    for row in ran.outputs.get("announce", []):
+        job("announce", row["keys"])
     for keys in build:
-        if event != "push":
-            job("announce", keys)
         job("generate", keys)
         job("gates", keys)
     for row in ran.outputs.get("write", []):

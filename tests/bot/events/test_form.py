@@ -100,3 +100,25 @@ def test_an_answer_never_reaches_another_field(heading: str, answer: str) -> Non
 def test_answers_are_cut_at_their_headings_alone() -> None:
     answers = read_answers(form(Description="### Not a heading of ours"))
     assert answers["description"] == "### Not a heading of ours"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "risk: {size: {equity: 0.1}, max_positions: 2}",
+        "risk:\n  size: {equity: 0.1}\n  max_positions: 2",
+        "risk : { max_positions: 2, size: {equity: 0.1}, }",
+    ],
+)
+def test_risk_may_stand_on_one_line(other: str) -> None:
+    made = text(Anything_else=f"```yaml\n{other}\nseed: 3\n```")
+    read = read_contract("contracts/issue_7.yaml", made.encode(), Path("/n"))
+    assert read.problems == ()
+    assert read.loaded is not None
+    contract = read.loaded.strategy
+    assert (contract.risk.stop_loss, contract.risk.max_positions, contract.seed) == (0.02, 2, 3)
+
+
+def test_risk_that_cannot_be_taken_apart_is_refused_with_words() -> None:
+    with pytest.raises(InputError, match="one line"):
+        text(Anything_else="```yaml\nrisk: {'size': {equity: 0.1}}\n```")

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import cmarkgfm
@@ -26,11 +25,10 @@ HOSTILE = (
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with GitHubServer() as hub:
-        made = make_world(tmp_path, hub)
-        made.hosted.settings.can_approve_pull_request_reviews = True
-        yield made
+def world(tmp_path: Path, hub: GitHubServer) -> World:
+    made = make_world(tmp_path, hub)
+    made.hosted.settings.can_approve_pull_request_reviews = True
+    return made
 
 
 def forge_of(world: World) -> GitHubForge:
@@ -152,25 +150,24 @@ def test_a_push_to_a_hostile_branch_is_ignored_as_text(
 
 @pytest.mark.parametrize("name", BRANCHES[::3])
 def test_a_hostile_default_branch_is_only_a_name(
-    tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, hub: GitHubServer, name: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with GitHubServer() as hub:
-        world = make_world(tmp_path, hub, name)
-        world.hosted.settings.can_approve_pull_request_reviews = True
-        before, after = world.commit({"contracts/dip.yaml": DIP, "contracts/bad.yaml": "a: 1\n"})
-        event = push(before, after, f"refs/heads/{name}")
-        event["repository"]["default_branch"] = name
-        ran = run_event(world, "push", event)
-        out, err = capfd.readouterr()
-        assert_log_is_text(out + err)
-        assert ran.codes == {"plan": 0, "generate": 0, "gates": 0, "write": 2}
-        (pull,) = forge_of(world).pulls()
-        assert pull.draft.base == name
-        assert_inert(pull.draft.body)
-        (said,) = forge_of(world).said.all(Thread(commit=after))
-        assert_inert(said.body)
-        assert_inert(ran.summary)
-        assert not list(tmp_path.rglob("pwned"))
+    world = make_world(tmp_path, hub, name)
+    world.hosted.settings.can_approve_pull_request_reviews = True
+    before, after = world.commit({"contracts/dip.yaml": DIP, "contracts/bad.yaml": "a: 1\n"})
+    event = push(before, after, f"refs/heads/{name}")
+    event["repository"]["default_branch"] = name
+    ran = run_event(world, "push", event)
+    out, err = capfd.readouterr()
+    assert_log_is_text(out + err)
+    assert ran.codes == {"plan": 0, "generate": 0, "gates": 0, "write": 2}
+    (pull,) = forge_of(world).pulls()
+    assert pull.draft.base == name
+    assert_inert(pull.draft.body)
+    (said,) = forge_of(world).said.all(Thread(commit=after))
+    assert_inert(said.body)
+    assert_inert(ran.summary)
+    assert not list(tmp_path.rglob("pwned"))
 
 
 @pytest.mark.parametrize("name", BRANCHES)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.events.work import MOST_JOBS, Deed, Item, key_of, make_matrix
+from bot.events.items import MOST_JOBS, Deed, Item, key_of, make_matrix
 
 
 def items(count: int, deed: Deed) -> list[Item]:

@@ -150,3 +150,12 @@ def test_no_payload_breaks_the_reader(name: str, noise: dict[str, Any]) -> None:
                                   "sender": user(), "inputs": {}}}[name]  # fmt: skip
     found = parse(name, {**base, **noise})
     assert isinstance(found, Ignored | Push | FormFiled | Ordered | Dispatched)
+
+
+@pytest.mark.parametrize("action", ["opened", "labeled"])
+def test_a_label_is_the_same_in_any_case(action: str) -> None:
+    payload = next(each for each in real("issues") if each["action"] == "labeled")
+    payload["action"] = action
+    payload["label"]["name"] = "Stratwright"
+    payload["issue"]["labels"] = [payload["label"]]
+    assert isinstance(parse("issues", payload), FormFiled)

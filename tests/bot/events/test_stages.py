@@ -1,5 +1,4 @@
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,11 +36,10 @@ BRANCH = "ai/generated/oversold-dip/strategy"
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with GitHubServer() as hub:
-        made = make_world(tmp_path, hub)
-        made.hosted.settings.can_approve_pull_request_reviews = True
-        yield made
+def world(tmp_path: Path, hub: GitHubServer) -> World:
+    made = make_world(tmp_path, hub)
+    made.hosted.settings.can_approve_pull_request_reviews = True
+    return made
 
 
 def forge_of(world: World) -> GitHubForge:
@@ -165,7 +163,7 @@ def test_a_filled_form_becomes_a_pull_request_with_its_contract(world: World) ->
     assert run_event(world, "issue_comment", order, run=101).codes["write"] == 0
     assert state(world) == seen
     words = forge_of(world).comments(number)[-1]
-    assert (words.marker, "delivered before" in words.body) == ("order:5001", True)
+    assert (words.marker, "proposed in #2 before" in words.body) == ("order:5001", True)
 
     # Under the pull request, explain answers with the gates.
     asked = comment(2, "/stratwright explain", on_pull=True, comment_id=5002)
@@ -346,6 +344,8 @@ def test_no_right_to_open_pull_requests_leaves_branch_and_link_once(world: World
     ran = run_event(world, "push", push(before, after))
     assert ran.codes["write"] == 0
     assert f"/compare/main...{BRANCH}" in ran.summary
+    (said,) = forge_of(world).said.all(Thread(commit=after))
+    assert f"/compare/main...{BRANCH}" in said.body
     seen = state(world)
     run_event(world, "push", push(before, after), run=101)
     assert state(world) == seen

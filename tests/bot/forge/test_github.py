@@ -1,6 +1,5 @@
 import base64
 import threading
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -30,11 +29,10 @@ BLOCK = (
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with GitHubServer() as hub:
-        made = make_world(tmp_path, hub)
-        made.hosted.settings.can_approve_pull_request_reviews = True
-        yield made
+def world(tmp_path: Path, hub: GitHubServer) -> World:
+    made = make_world(tmp_path, hub)
+    made.hosted.settings.can_approve_pull_request_reviews = True
+    return made
 
 
 def forge_of(
@@ -327,6 +325,46 @@ def test_the_doctor_says_what_to_click(world: World) -> None:
 def test_the_doctor_does_not_guess_what_a_token_may_not_ask(world: World) -> None:
     found = {each.name: each for each in examine_github(forge_of(world, READ))}
     assert "may not ask" in found["pull requests"].detail
+
+
+def test_a_missing_label_is_a_problem_and_one_that_differs_by_case_is_none(world: World) -> None:
+    found = {each.name: each for each in examine_github(forge_of(world, READ))}
+    assert (found["label"].well, found["label"].needed) == (False, True)
+    assert 'gh label create "stratwright"' in found["label"].hint
+    world.hosted.add_label("Stratwright")
+    found = {each.name: each for each in examine_github(forge_of(world, READ))}
+    assert found["label"].well
+    forge = forge_of(world)
+    assert forge.submit(draft(world)).number == 1
+
+
+def test_one_question_without_answer_does_not_lose_the_doctors_report(world: World) -> None:
+    world.hub.faults.add("GET /repos/*/labels/*", status=500, times=99)
+    found = {each.name: each for each in examine_github(forge_of(world, READ))}
+    assert "500" in found["label"].detail
+    assert set(found) >= {"github", "token", "workflow", "pull requests", "label", "live"}
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+def test_retry_after_is_honoured_when_github_is_away(world: World, status: int) -> None:
+    slept: list[float] = []
+    api = GitHubApi(NAME, world.token(), world.hub.url, pace=1.0, sleep=slept.append)
+    world.hub.faults.add("GET /repos/*", status=status, headers={"Retry-After": "9"})
+    api.get("labels")
+    assert slept == [9.0]
+
+
+def test_an_apps_comment_is_found_under_the_name_that_github_gives_it(world: World) -> None:
+    """Its token does not tell its login, and the settings name another bot."""
+    app = world.hub.create_app("my-app", "")
+    world.hub.install(app, [NAME], WRITE)
+    number = world.hosted.open_issue("x", "y", "alice", []).number
+    for run, words in ((1, "one"), (2, "two"), (3, "three")):
+        token = world.hub.token_for(app.login, WRITE, NAME)
+        forge = GitHubForge(GitHubApi(NAME, token, world.hub.url, pace=0.0))
+        forge.said.stick(Thread(number), "status", words, run)
+        (said,) = forge.comments(number)
+        assert (said.author, said.body) == ("my-app[bot]", words)
 
 
 def test_git_shows_the_token_to_its_server_and_to_no_other(tmp_path: Path) -> None:

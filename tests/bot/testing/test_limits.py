@@ -8,6 +8,7 @@ import github
 import pytest
 
 from bot.testing import GitHubServer
+from tests.bot.testing.conftest import Asker
 
 HOME = "/repos/owner/name"
 
@@ -15,7 +16,7 @@ HOME = "/repos/owner/name"
 def test_each_answer_says_what_is_left(hub: GitHubServer, ask: Any) -> None:
     first, second = ask("GET", HOME).headers, ask("GET", HOME).headers
     assert int(first["X-RateLimit-Remaining"]) - int(second["X-RateLimit-Remaining"]) == 1
-    assert (first["X-RateLimit-Limit"], second["X-RateLimit-Used"]) == ("5000", "2")
+    assert (first["X-RateLimit-Limit"], second["X-RateLimit-Used"]) == ("1000", "2")
     assert int(first["X-RateLimit-Reset"]) > time.time()
 
 
@@ -65,3 +66,13 @@ def test_writing_too_fast_meets_the_secondary_limit(hub: GitHubServer, ask: Any)
     assert [one.status for one in made] == [201, 201, 403]
     assert 0 < int(made[-1].headers["Retry-After"]) <= 61
     assert ask("GET", HOME).status == 200
+
+
+def test_the_jobs_of_a_repository_share_their_requests(hub: GitHubServer, ask: Any) -> None:
+    ask("GET", HOME)
+    other = hub.token_for("github-actions[bot]", {"contents": "read"}, "owner/name")
+    person = hub.token_for("alice")
+    used = [
+        Asker(hub.url, token)("GET", HOME).headers["X-RateLimit-Used"] for token in (other, person)
+    ]
+    assert used == ["2", "1"]

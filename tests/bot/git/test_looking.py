@@ -1,0 +1,27 @@
+"""A repository that was opened to look: it finds what was delivered and changes no ref."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.errors import SafetyStop
+from bot.repository import open_repository
+from tests.bot.git.worlds import TASK, draft, identify, make_world, sh
+
+
+def test_looking_finds_a_delivery_and_finishes_nothing(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    writer = world.open()
+    done = writer.propose(draft(writer))
+    sh(world.work, "push", "-q", "origin", f":refs/heads/{TASK.branch}")
+    seen = world.refs()
+    looker = open_repository(world.work, may_push=False)
+    found = looker.resume(TASK, identify("one"), looker.base())
+    assert found is not None
+    assert (found.tag, found.commit) == (done.tag, done.commit)
+    assert world.refs() == seen
+    with pytest.raises(SafetyStop):
+        looker.propose(draft(looker, "two"))
+    assert world.refs() == seen
+    writer.resume(TASK, identify("one"), writer.base())
+    assert world.refs() != seen
