@@ -3,7 +3,8 @@
 `python -m tools.corpus [CONTRACT...]` generates both targets of every contract, lets the adapter
 file and real Freqtrade signal on three synthetic markets of 5,000 bars and on S&P 500 prices,
 compares Freqtrade's back-test with the `freqtrade` fill profile, lets every gate judge the
-candidate in the sandbox, and prints a table of what differs. Exit code 1 if anything does.
+candidate in the sandbox, tries its tests on every mutant of its strategy, and prints tables of
+what differs. Exit code 1 if anything does, or if less than 95 % of all mutants are killed.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from bot.contract.model import Contract
 from bot.contract.program import compile_contract
 from bot.freqtrade_parity import Expectation, differing_trade
 from bot.freqtrade_place import find_freqtrade
+from bot.mutation.trial import LEAST_SCORE, Mutation
 from bot.targets import decide_delivery
 from tools.corpus_markets import BARS, markets
 from tools.freqtrade_answers import ask_freqtrade
@@ -165,6 +167,18 @@ def judged(paths: list[Path]) -> Iterator[tuple[str, int, list[str]]]:
         yield contract.name, len(examination.verdicts) - len(refused), words
 
 
+def mutated(paths: list[Path]) -> Iterator[tuple[str, Mutation]]:
+    """What each contract's own tests make of the mutants of its strategy."""
+    from bot.mutation.trial import try_mutants
+    from bot.workshop import opened_sandbox
+
+    sandbox = opened_sandbox("auto")
+    for path in paths:
+        contract = load_contract(path).strategy
+        files = TemplateCoder().write(contract, path.name).contents
+        yield contract.name, try_mutants(contract, files, sandbox)
+
+
 HEAD = (
     f"{'contract':<20}{'market':<15}{'bars':>6}{'signals':>9}{'adapter':>9}"
     f"{'freqtrade':>11}{'trades':>8}  difference"
@@ -197,8 +211,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("contracts", nargs="*", type=Path, help="default: tests/corpus")
     parser.add_argument("--bars", type=int, default=BARS, help="bars of a synthetic market")
     parser.add_argument("--no-gates", action="store_true", help="only compare signals and trades")
+    parser.add_argument("--no-mutants", action="store_true", help="leave the mutants out")
+    parser.add_argument("--only-mutants", action="store_true", help="nothing but the mutants")
     args = parser.parse_args(arguments)
     paths = args.contracts or sorted(CORPUS.glob("*.yaml"))
+    if args.only_mutants:
+        return 0 if show_mutants(paths) else 1
     print(HEAD)
     rows = []
     for row in compare(paths, args.bars):
@@ -212,7 +230,24 @@ def main(arguments: list[str] | None = None) -> int:
     for name, passed, refused in judged(paths):
         well = well and not refused
         print(f"{name:<20}{passed:>13}  {'; '.join(refused)}".rstrip(), flush=True)
-    return 0 if well else 1
+    if args.no_mutants:
+        return 0 if well else 1
+    return 0 if show_mutants(paths) and well else 1
+
+
+def show_mutants(paths: list[Path]) -> bool:
+    """Print the score of each contract's tests and what survived; whether all is well."""
+    print(f"\n{'contract':<20}{'mutants':>8}{'killed':>8}  survived")
+    made = killed = 0
+    broken = False
+    for name, mutation in mutated(paths):
+        made, killed = made + len(mutation.mutants), killed + len(mutation.killed)
+        broken = broken or bool(mutation.broken)
+        told = mutation.broken or "; ".join(map(str, mutation.survivors))
+        print(f"{name:<20}{len(mutation.mutants):>8}{len(mutation.killed):>8}  {told}".rstrip())
+    score = killed / made if made else 0.0
+    print(f"{killed} of {made} mutants killed: {score:.1%}")
+    return score >= LEAST_SCORE and not broken
 
 
 if __name__ == "__main__":
