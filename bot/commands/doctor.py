@@ -65,11 +65,16 @@ def _well(findings: "tuple[Finding, ...]") -> bool:
 
 
 def look_at_github(place: Path) -> "tuple[Finding, ...]":
-    """What GitHub says about the repository."""
+    """What GitHub says about the repository; without a token, that one is missing."""
+    from bot.errors import StratwrightError
     from bot.forge.github_open import open_github
+    from bot.health import Finding
     from bot.repository import open_repository
 
-    forge = open_github(open_repository(place, to_write=False))
+    try:
+        forge = open_github(open_repository(place, to_write=False))
+    except StratwrightError as error:
+        return (Finding("github", False, error.message, error.hint),)
     from bot.forge.github_health import examine_github
 
     return examine_github(forge)
