@@ -20,8 +20,13 @@ _PREFIX = "/usr/local"
 _LEFT_OUT = {"test", "tests", "idlelib", "tkinter", "turtledemo", "ensurepip", "lib2to3"}
 _LEFT_OUT |= {"site-packages", "dist-packages"}
 _SYSTEM_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
-# The C library opens these itself, so ldd does not name them.
-_OPENED_LATER = ("libgcc_s.so.1", "libnss_files.so.2")
+# The C library opens the first two itself, so ldd does not name them. The others are what any wheel
+# may expect of a system; Freqtrade's packages, which are shared with a job, want some of them.
+_OPENED_LATER = (
+    *("libgcc_s.so.1", "libnss_files.so.2"),
+    *("libdl.so.2", "libm.so.6", "libpthread.so.0", "libresolv.so.2", "librt.so.1", "libutil.so.1"),
+    "libstdc++.so.6",
+)
 _LDD_LINE = re.compile(r"^\s*(?:\S+ => )?(/\S+) \(0x[0-9a-f]+\)$", re.MULTILINE)
 _AT_ONCE = 64
 

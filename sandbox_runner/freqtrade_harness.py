@@ -9,6 +9,7 @@ The request is one object: `strategy` (name), `folder` (where its file lies), `t
 `min_cost`, `candles`: columns by name, `date` in milliseconds), `backtest` (whether to run it).
 """
 
+import asyncio
 import json
 import logging
 import sys
@@ -30,9 +31,27 @@ _TIER = {
 COLUMNS = ("open", "high", "low", "close", "volume")
 
 
+class _LoopWithoutSockets(asyncio.SelectorEventLoop):
+    """An event loop that no other thread wakes: it needs no socket, which a sandbox may refuse."""
+
+    def _make_self_pipe(self) -> None:
+        pass
+
+    def _close_self_pipe(self) -> None:
+        pass
+
+    def _write_to_self(self) -> None:
+        pass
+
+
+class _PolicyWithoutSockets(asyncio.DefaultEventLoopPolicy):
+    _loop_factory = _LoopWithoutSockets
+
+
 def main(request_file: str, answer_file: str) -> None:
     """Answer the requests of a file, one or a list of them."""
     logging.disable(logging.CRITICAL)
+    asyncio.set_event_loop_policy(_PolicyWithoutSockets())
     request = json.loads(Path(request_file).read_text("utf-8"))
     several = isinstance(request, list)
     answers = [_answer(one) for one in (request if several else [request])]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bot.answers import NoAnswer, raise_for
+from bot.answers import NoAnswer, plain_text, raise_for
 from bot.contract.language import Program
 from bot.contract.model import Contract
 from bot.errors import WorldError
@@ -98,7 +98,9 @@ def judge_freqtrade(outcome: Outcome, real: Expectation, other: Expectation, pat
 def _answers(outcome: Outcome) -> list[Any]:
     content = outcome.outputs.get(FREQTRADE_ANSWER)
     if content is None:
-        raise NoAnswer(outcome.refused.get(FREQTRADE_ANSWER, "it wrote none"))
+        last_words = outcome.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        reason = outcome.refused.get(FREQTRADE_ANSWER, "it wrote none")
+        raise NoAnswer(": ".join([reason, *(plain_text(words) for words in last_words)]))
     try:
         answers = json.loads(content)
     except ValueError:

@@ -5,30 +5,34 @@ import pytest
 from Backtest.candles import columns_of
 from bot.coder.template import freqtrade_text
 from bot.contract.program import compile_contract
+from bot.freqtrade_place import find_freqtrade
 from bot.gates.freqtrade import examine_freqtrade
 from bot.gates.port import Verdict
 from bot.market_data import MarketData
 from bot.trial import USUAL_LIMITS
-from sandbox_runner.port import open_sandbox
 from tests.freqtrade.freqtrade_environment import needs_freqtrade
 from tests.freqtrade.worlds import world
+from tests.sandbox_runner.conftest import PROVIDERS, open_or_skip
 
 pytestmark = needs_freqtrade
 CONTRACT, FRAMES = world(4)
 
 
-def judged(change: tuple[str, str] = ("", "")) -> Verdict:
+def judged(change: tuple[str, str] = ("", ""), sandbox: str = "namespace") -> Verdict:
     program = compile_contract(CONTRACT)
     text = freqtrade_text(CONTRACT, program, "contracts/x.yaml")
     assert change[0] in text
     files = {f"Backtest/freqtrade/{CONTRACT.name}.py": text.replace(*change).encode()}
     candles = {symbol: columns_of(frame) for symbol, frame in FRAMES.items()}
     data = MarketData(candles, "sha256:0", {})
-    return examine_freqtrade(CONTRACT, program, files, data, open_sandbox(), USUAL_LIMITS)
+    return examine_freqtrade(
+        CONTRACT, program, files, data, open_or_skip(sandbox), USUAL_LIMITS, find_freqtrade()
+    )
 
 
-def test_the_file_of_the_contract_passes() -> None:
-    verdict = judged()
+@pytest.mark.parametrize("sandbox", PROVIDERS)
+def test_the_file_of_the_contract_passes(sandbox: str) -> None:
+    verdict = judged(sandbox=sandbox)
     assert verdict.passed, verdict.reason
 
 
