@@ -332,7 +332,12 @@ def propose(
     proposal = Proposal(work.task, tag, base, files, message, trailers, (evidence.folder,))
     earlier = shop.repository.commit_of(f"refs/tags/{tag}")
     believed = believe(tag, shop.repository) if earlier else ""
-    done = shop.repository.propose(proposal, shop.at, believed)
+    try:
+        done = shop.repository.propose(proposal, shop.at, believed)
+    except TagTaken:
+        # Somebody else's run of the same contract may have been quicker: believed if it holds.
+        shop.repository.delivered(work.task, work.origin.correlation_id)
+        done = shop.repository.propose(proposal, shop.at, believe(tag, shop.repository))
     publish(shop, work, EventName.ARTIFACT_COMMITTED, {"commit": done.commit, "tag": done.tag})
     shop.at("committed")
     draft = Draft(

@@ -72,7 +72,7 @@ CONTRACT: dict[str, Any] = {
     "task": "strategy",
     "kind": "strategy",
     "name": "TwoSymbols",
-    "market": {"symbols": ["A/B", "C/D"], "timeframe": "1m"},
+    "market": {"symbols": ["A/B", "C/B"], "timeframe": "1m"},
     "data": {"source": "csv", "path": "{symbol}.csv"},
     "rules": {"enter_long": "close > open", "exit_long": "close < open"},
     "risk": {"stop_loss": 0.02},
@@ -85,7 +85,7 @@ def folder(tmp_path: Path) -> Path:
     close = 100 + np.sin(np.arange(bars))
     frame = pd.DataFrame({"timestamp": np.arange(bars) * 60_000, "open": 100.0, "high": 102.0})
     frame = frame.assign(low=98.0, close=close, volume=1.0)
-    for symbol in ("A_B", "C_D"):
+    for symbol in ("A_B", "C_B"):
         frame.to_csv(tmp_path / f"{symbol}.csv", index=False)
     (tmp_path / "slow.json").write_text(json.dumps(CONTRACT), "utf-8")
     return tmp_path

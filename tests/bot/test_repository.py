@@ -216,7 +216,7 @@ def test_a_clone_without_tags_finds_what_the_remote_has(world: World, tmp_path: 
     sh(shallow.work, "config", "user.name", "Bo")
     sh(shallow.work, "config", "user.email", "bo@example.com")
     other = shallow.open()
-    assert other.propose(draft(other)).commit == first.commit
+    assert other.propose(draft(other), believed=first.commit).commit == first.commit
     assert other.read(first.commit, FILE) == b"# one\n"
     second = other.propose(draft(other, "two"))
     assert world.refs()[f"there:{BRANCH}"] == second.commit

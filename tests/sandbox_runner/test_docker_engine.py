@@ -86,6 +86,7 @@ def wait_until(condition: Callable[[], bool], patience_s: float = 15) -> None:
 def test_everything_that_it_claims_holds_when_tried(docker: DockerSandbox) -> None:
     attempts = try_isolation(docker)
     names = ["identity", "network", "host files", "environment", "pids", "memory", "disk", "time"]
+    names.append("runs")
     assert [attempt.name for attempt in attempts] == names
     assert [attempt for attempt in attempts if not attempt.held] == []
 

@@ -238,6 +238,7 @@ def test_sigterm_puts_unfinished_work_back_and_the_next_server_does_it(service: 
     assert service.stop() == 0
     assert service.world.hosted.record.comments == {}
     service.start()
+    wait_for(lambda: len(service.world.hosted.record.comments) == 1, "the answer")
     service.settle()
     assert len(service.world.hosted.record.comments) == 1
     assert service.figure("queue_aside") == 0
@@ -273,6 +274,7 @@ def test_a_worker_that_outlives_its_server_keeps_its_lease_until_it_is_gone(
     old.kill()
     old.wait()
     old.stdout.close()
+    wait_for(lambda: len(service.world.hosted.record.comments) == 1, "the answer")
     service.settle()
     assert len(service.world.hosted.record.comments) == 1
 
