@@ -99,6 +99,9 @@ class Worker:
             yield from self._strangers()
 
     def _cells(self, task: Task, sample: int, until: float) -> Iterator[Tried]:
+        if time.monotonic() > until and task.row not in self._references:
+            yield Tried(task.matrix, task.row, "", left_out=True)  # how many nobody has counted
+            return
         reference = self.reference(task.row)
         cells = [c for c in reference.cells(KINDS[task.matrix]) if chosen(c, sample)]
         for cell in cells[task.first :: task.step]:
@@ -150,5 +153,5 @@ def total(matrix: str, mine: list[Tried]) -> str:
     at_once = sum(1 for each in tried if each.end == "at once")
     left = len(mine) - len(tried)
     ends = f", {at_once} of them in the disturbed run itself" if matrix == "faults" else ""
-    more = f"; {left} not tried for want of time" if left else ""
+    more = f"; {left} or more not tried for want of time" if left else ""
     return f"{matrix}: {len(tried)} tried, {len(tried) - wrong} right{ends}, {wrong} wrong{more}"
