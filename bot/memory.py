@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from bot.events.recording import job_digest, outcomes_from_plain, outcomes_to_plain
+from bot.recording import job_digest, outcomes_from_plain, outcomes_to_plain
 from sandbox_runner.layout import CANDIDATE_FOLDERS, PACKAGES
 from sandbox_runner.port import Job, Outcome, Sandbox
 

@@ -330,12 +330,10 @@ def propose(
     files[work.origin.contract_path] = work.origin.contract_bytes
     message, trailers = commit_message(work.contract, work.origin, candidate, evidence.digest)
     proposal = Proposal(work.task, tag, base, files, message, trailers, (evidence.folder,))
-    earlier = shop.repository.commit_of(f"refs/tags/{tag}")
-    believed = believe(tag, shop.repository) if earlier else ""
     try:
-        done = shop.repository.propose(proposal, shop.at, believed)
+        done = shop.repository.propose(proposal, shop.at)
     except TagTaken:
-        # Somebody else's run of the same contract may have been quicker: believed if it holds.
+        # An earlier run on another base, or somebody else's that was quicker: if it holds.
         shop.repository.delivered(work.task, work.origin.correlation_id)
         done = shop.repository.propose(proposal, shop.at, believe(tag, shop.repository))
     publish(shop, work, EventName.ARTIFACT_COMMITTED, {"commit": done.commit, "tag": done.tag})

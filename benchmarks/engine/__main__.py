@@ -16,11 +16,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.engine import cold, shape, tables
+from benchmarks.engine import shape, tables
 from benchmarks.engine.candles import WILD, write_candles
 from benchmarks.engine.explain import PEER_RULES, compare, lines_of, work_of
 from benchmarks.engine.peers import PACKAGES, PEERS, install, version_of
-from benchmarks.engine.race import Field, Result, cold_start
+from benchmarks.engine.race import OWN_COLD, Field, Result, cold_start
 from benchmarks.engine.worker import load
 
 WILD_BARS = 20_221  # both works hold a position at the end of these
@@ -103,17 +103,18 @@ def measure(field: Field, peers: list[str], folder: Path, given: Any) -> dict[st
     say("cold start")
     place = write_candles(folder / "1000", 1_000)
     write_text_inputs(place)
-    found["cold"] = cold_start(["ours", *peers], place, min(3, given.rounds))
+    found["cold"] = cold_start([*OWN_COLD, *peers], place, min(3, given.rounds))
     return found
 
 
 def write_text_inputs(folder: Path) -> None:
-    """The same candles as csv, and the work as a contract."""
-    from benchmarks.engine.ours import COMMON, CONTRACTS, frame_of
+    """The same candles as csv, the work as a contract, and the strategy file made of it."""
+    from benchmarks.engine.ours import COMMON, CONTRACTS, frame_of, strategy_of
 
     frame_of(load(str(folder))).to_csv(folder / "candles.csv", index=False)
     text = json.dumps({**COMMON, **CONTRACTS["dip"]})
     (folder / "contract.json").write_text(text, "utf-8")
+    (folder / "dip_work.py").write_text(strategy_of("dip"), "utf-8")
 
 
 def arguments() -> argparse.Namespace:
@@ -146,8 +147,6 @@ def main() -> int:
         finally:
             field.end()
         tables.show(found, given.bars)
-        if "backtesting" in peers:
-            cold.cold_starts(write_candles(folder / "1000", 1_000), folder / "cold", PEERS)
         say("the loop beside C")
         shape.kernel_ratio(write_candles(folder / "1000000", 1_000_000))
         say("growth with the sets of a sweep, and with the bars")

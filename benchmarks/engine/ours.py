@@ -102,10 +102,16 @@ def contract_of(work: str) -> Contract:
     return parse_contract(text, "json", Path("bench.json")).strategy
 
 
-def generated(work: str) -> dict[str, Any]:
-    """The module of the strategy that our own template writes for a work."""
+def strategy_of(work: str) -> str:
+    """The strategy file that our own template writes for a work."""
     files = TemplateCoder().write(contract_of(work), "bench.json").files
     (code,) = [text for path, text in files.items() if path.startswith("Backtest/codes/")]
+    return code
+
+
+def generated(work: str) -> dict[str, Any]:
+    """The module of the strategy that our own template writes for a work."""
+    code = strategy_of(work)
     namespace: dict[str, Any] = {"__name__": "generated"}
     exec(compile(code + NAIVE, "generated.py", "exec"), namespace)  # noqa: S102
     return namespace

@@ -134,15 +134,22 @@ def _has_turn(turn: int, before: Result) -> bool:
     return turn < 2 or (before.seconds is not None and before.seconds < LONG_TURN_S)
 
 
+OWN_COLD = {
+    "ours": lambda folder: ["-m", "bot.cli", "backtest", str(folder / "contract.json")],
+    "ours-file": lambda folder: [str(folder / "dip_work.py")],
+}
+
+
 def cold_start(names: list[str], folder: Path, rounds: int) -> dict[str, Result]:
     """Seconds from the start of a new process to the end of its first run, in turns.
 
-    The peers read columns and write nothing; we read a csv and write the whole report.
+    The peers read columns and write nothing; we, a contract and the strategy file made of it,
+    read a csv and write the whole report.
     """
     best: dict[str, Result] = {}
     for _ in range(rounds):
         for name in names:
-            found = _own_cold(folder) if name == "ours" else _peer_cold(name, folder)
+            found = _own_cold(name, folder) if name in OWN_COLD else _peer_cold(name, folder)
             before = best.get(name)
             if before is None or found.why_not or (found.seconds or 0) < (before.seconds or 0):
                 best[name] = found
@@ -158,14 +165,21 @@ def _peer_cold(name: str, folder: Path) -> Result:
     return found._replace(seconds=seconds) if not found.why_not else found
 
 
-def _own_cold(folder: Path) -> Result:
+def _own_cold(kind: str, folder: Path) -> Result:
     with tempfile.TemporaryDirectory() as name:
-        place = Path(name)
-        command = [sys.executable, "-m", "bot.cli", "backtest", str(folder / "contract.json")]
-        command += ["--data", str(folder / "candles.csv"), "--out", str(place), "--json"]
+        command = [sys.executable, *OWN_COLD[kind](folder), "--data", str(folder / "candles.csv")]
+        command += ["--out", name]
         start = time.perf_counter()
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
         seconds = time.perf_counter() - start
-        if done.returncode != 0 or not (place / "summary.json").exists():
+        report = Path(name) / "summary.json"
+        if done.returncode != 0 or not report.exists():
             return Result(why_not=done.stderr.strip() or "no report was written")
-    return Result(seconds, json.loads(done.stdout)["summary"]["total_trades"])
+        return Result(seconds, json.loads(report.read_text())["total_trades"])

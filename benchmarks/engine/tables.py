@@ -12,7 +12,8 @@ CLAIMS = (
     ("df['close'].iloc[idx] beside backtesting.py", "dip", "backtesting", "ours-naive", 1.0),
     ("sweep of 100 sets beside raptorbt's batch", "sweep", "raptorbt", "ours", 10.0),
     ("sweep of 100 sets beside vectorbt", "sweep", "vectorbt", "ours", 20.0),
-    ("cold start, 1,000 bars, beside backtesting.py", "cold", "backtesting", "ours", 1.5),
+    ("cold start of a contract beside backtesting.py", "cold", "backtesting", "ours", 1.5),
+    ("cold start of a strategy file, likewise", "cold", "backtesting", "ours-file", 1.5),
 )
 
 

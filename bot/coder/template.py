@@ -3,6 +3,7 @@
 import hashlib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
@@ -85,43 +86,33 @@ def strategy_text(contract: Contract, program: Program, contract_path: str) -> s
     entries_doc, entries = strategy.entries(program)
     exits_doc, exits = strategy.exits(program)
     body = strategy.preparation(program, settings)
-    return (
-        _environment()
-        .get_template("adapter_strategy.py.j2")
-        .render(
-            version=__version__,
-            contract_path=contract_path,
-            digest=contract_digest(contract),
-            name=contract.name,
-            description=strategy.described(contract.description),
-            default_cfg=strategy.default_cfg(settings),
-            preparation=body,
-            uses_numpy="np." in body,
-            uses_talib="talib." in body,
-            entries_doc=entries_doc,
-            entries=entries,
-            exits_doc=exits_doc,
-            exits=exits,
-            both_sides={"enter_long", "enter_short"} <= set(program.rules),
-            signals=strategy.signals(contract, program, settings),
-            order=strategy.order(contract, program, settings),
-        )
+    return _rendered(
+        "adapter_strategy.py.j2",
+        contract,
+        contract_path,
+        description=strategy.described(contract.description),
+        default_cfg=strategy.default_cfg(settings),
+        preparation=body,
+        uses_numpy="np." in body,
+        uses_talib="talib." in body,
+        entries_doc=entries_doc,
+        entries=entries,
+        exits_doc=exits_doc,
+        exits=exits,
+        both_sides={"enter_long", "enter_short"} <= set(program.rules),
+        signals=strategy.signals(contract, program, settings),
+        order=strategy.order(contract, program, settings),
     )
 
 
 def freqtrade_text(contract: Contract, program: Program, contract_path: str) -> str:
     """The Freqtrade strategy file."""
-    return (
-        _environment()
-        .get_template("freqtrade_strategy.py.j2")
-        .render(
-            version=__version__,
-            contract_path=contract_path,
-            digest=contract_digest(contract),
-            name=contract.name,
-            description=strategy.described(contract.description),
-            **strategy_context(contract, program),
-        )
+    return _rendered(
+        "freqtrade_strategy.py.j2",
+        contract,
+        contract_path,
+        description=strategy.described(contract.description),
+        **strategy_context(contract, program),
     )
 
 
@@ -130,18 +121,24 @@ def tests_text(contract: Contract, program: Program, contract_path: str) -> str:
     settings = flat_settings(contract, program)
     expected = expect(contract, program, settings.defaults)
     symbols = settings.key_of("symbols")
-    return (
-        _environment()
-        .get_template("test_strategy.py.j2")
-        .render(
-            version=__version__,
-            contract_path=contract_path,
-            digest=contract_digest(contract),
-            name=contract.name,
-            stem=contract.file_stem,
-            **test_context(expected, settings.defaults, symbols, contract.market.symbols[0]),
-        )
+    return _rendered(
+        "test_strategy.py.j2",
+        contract,
+        contract_path,
+        stem=contract.file_stem,
+        **test_context(expected, settings.defaults, symbols, contract.market.symbols[0]),
     )
+
+
+def _rendered(template: str, contract: Contract, contract_path: str, **slots: Any) -> str:
+    """A template with its slots filled; what every file says of its origin comes from here."""
+    origin = {
+        "version": __version__,
+        "contract_path": contract_path,
+        "digest": contract_digest(contract),
+        "name": contract.name,
+    }
+    return _environment().get_template(template).render(**origin, **slots)
 
 
 def prompt_hash(contract: Contract, contract_path: str) -> str:

@@ -11,13 +11,13 @@ from bot.events.actions import Actions, open_actions
 from bot.events.items import Item
 from bot.events.payload import parse_event
 from bot.events.reasons import Ignored, Reason
-from bot.events.recording import ReplayingSandbox
 from bot.events.trigger import Push, Trigger
 from bot.events.work import make_work
 from bot.forge.github import GitHubForge
 from bot.forge.github_open import git_credentials, open_github
 from bot.freqtrade_place import find_freqtrade
 from bot.pipeline import Workshop
+from bot.recording import ReplayingSandbox
 from bot.repository import Repository, open_repository
 from bot.settings import FILE, Committer, Settings, parse_settings
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from bot.coder.port import Candidate
 from bot.errors import InputError, WorldError
-from bot.events.recording import outcomes_from_plain, outcomes_to_plain
+from bot.recording import outcomes_from_plain, outcomes_to_plain
 from bot.written import write_files
 from sandbox_runner.port import Outcome
 

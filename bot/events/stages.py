@@ -26,7 +26,6 @@ from bot.events.handover import (
     write_outcomes,
 )
 from bot.events.items import Deed, Item
-from bot.events.recording import RecordingSandbox, ReplayingSandbox
 from bot.freqtrade_place import find_freqtrade
 from bot.gates.examination import Examination, examine
 from bot.gates.port import Case
@@ -46,6 +45,7 @@ from bot.pipeline import (
     take_on,
 )
 from bot.plan import planned_files
+from bot.recording import RecordingSandbox, ReplayingSandbox
 from bot.targets import FREQTRADE, Delivery, decide_delivery, left_out, without_freqtrade
 from bot.written import write_files
 from sandbox_runner.port import Sandbox

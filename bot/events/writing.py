@@ -34,7 +34,6 @@ from bot.report.status import (
     status_text,
     text_part,
 )
-from sandbox_runner.port import SandboxUnavailable
 
 _PLACE = re.compile(r"([A-Za-z0-9_./-]+):([0-9]{1,7})", re.ASCII)
 
@@ -270,7 +269,7 @@ def _steps_before(item: Item, error: StratwrightError, folder: Path) -> int:
     """How far a run came that stopped: GitHub and Git are met only after the gates."""
     if not has_case(folder, item.key):
         return 1
-    judged = has_outcomes(folder, item.key) and not isinstance(error, SandboxUnavailable)
+    judged = has_outcomes(folder, item.key)
     return 3 if judged and isinstance(error, WorldError | BranchTaken) else 2
 
 

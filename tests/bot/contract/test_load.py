@@ -560,4 +560,5 @@ def test_an_indicators_own_timeframe_is_refused_with_its_reason(body: str, words
 def test_an_indicator_may_have_a_timeframe_of_its_own() -> None:
     for body in ("{function: SMA, timeframe: 4h}", "{expression: close, timeframe: 1w}"):
         text = WHOLE.replace("{expression: mean(hl2, 5) - mean(hl2, 34)}", body)
-        parse_contract(text.encode(), "yaml", Path("x.yaml"))
+        loaded = parse_contract(text.encode(), "yaml", Path("x.yaml"))
+        assert loaded.strategy.indicators["awesome"].timeframe == body[-3:-1]

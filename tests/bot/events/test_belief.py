@@ -1,47 +1,13 @@
 """Whoever may push can make a tag, and edit a pull request: neither is believed by its name."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from bot.contract.digest import contract_digest
-from bot.contract.load import load_contract
-from bot.forge.github import GitHubForge
-from bot.forge.github_api import GitHubApi
 from bot.identity import TaskName
-from bot.market_data import read_market_data
-from bot.pipeline import take_on
-from bot.testing import GitHubServer
-from bot.workshop import open_workshop
-from tests.bot.events.hub import HOUSE, NAME, World, git, make_world, push
-from tests.bot.events.line import run_event, variables
+from tests.bot.events.hub import World, git, push
+from tests.bot.events.line import run_event
+from tests.bot.events.proposals import DIP, forge_of, name_of
 
-DIP = (HOUSE / "contracts/oversold_dip.yaml").read_text()
-DIP = DIP.replace("targets: [adapter, freqtrade]", "targets: [adapter]")
 TASK = TaskName("oversold-dip", "strategy")
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with GitHubServer() as hub:
-        made = make_world(tmp_path, hub)
-        made.hosted.settings.can_approve_pull_request_reviews = True
-        yield made
-
-
-def forge_of(world: World) -> GitHubForge:
-    return GitHubForge(GitHubApi(NAME, world.token(), world.hub.url, pace=0.0))
-
-
-def id_of(world: World) -> str:
-    """The correlation id that the contract will have; anybody can compute it."""
-    loaded = load_contract(world.clone / "contracts/dip.yaml")
-    assert contract_digest(loaded.strategy)
-    assert read_market_data(loaded.strategy, world.clone).digest
-    with variables(world.git_variables):
-        shop = open_workshop(world.clone, sandbox="namespace")
-        return take_on(loaded, shop).origin.correlation_id
 
 
 def push_strange_tag(world: World, name: str) -> str:
@@ -62,9 +28,9 @@ def push_strange_tag(world: World, name: str) -> str:
 
 def test_a_strangers_tag_stops_the_run_and_is_attested_by_nothing(world: World) -> None:
     before, after = world.commit({"contracts/dip.yaml": DIP})
-    theirs = push_strange_tag(world, id_of(world))
+    theirs = push_strange_tag(world, name_of(world, "contracts/dip.yaml"))
     ran = run_event(world, "push", push(before, after))
-    assert ran.codes["write"] == 5 or ran.codes["generate"] == 5
+    assert 5 in ran.codes.values()
     assert "is not what this contract gives" in ran.summary
     forge = forge_of(world)
     assert forge.pulls() == ()

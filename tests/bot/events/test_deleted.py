@@ -9,19 +9,11 @@ from bot.events.items import Deed
 from bot.events.reasons import Ignored
 from bot.forge.port import PullState
 from bot.report.hidden_block import read_hidden_block
-from bot.testing import GitHubServer
-from tests.bot.events.hub import World, comment, make_world, push
+from tests.bot.events.hub import World, comment, push
 from tests.bot.events.line import run_event, variables
 from tests.bot.events.proposals import DIP, contract, forge_of, proposed
 
 PATH, MOVED = "contracts/dip.yaml", "contracts/moved.yaml"
-
-
-@pytest.fixture
-def world(tmp_path: Path, hub: GitHubServer) -> World:
-    made = make_world(tmp_path, hub)
-    made.hosted.settings.can_approve_pull_request_reviews = True
-    return made
 
 
 def state_of(world: World, number: int) -> PullState:

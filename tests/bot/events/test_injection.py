@@ -8,12 +8,11 @@ import cmarkgfm
 import pytest
 
 from bot.events.actions import Actions, say_in_log
-from bot.forge.github import GitHubForge
-from bot.forge.github_api import GitHubApi
 from bot.forge.github_comments import Thread
 from bot.testing import GitHubServer
 from tests.bot.events.hub import HOUSE, NAME, World, comment, form, git, issue, make_world, push
 from tests.bot.events.line import read_outputs, run_event
+from tests.bot.events.proposals import forge_of
 
 DIP = (HOUSE / "contracts/oversold_dip.yaml").read_text()
 HOSTILE = (
@@ -22,17 +21,6 @@ HOSTILE = (
     "![p](https://evil.example/p) [l](javascript:alert(1)) @everyone #1 GH-1 "
     "<script>alert(1)</script> </details> | --> /stratwright approve"
 )
-
-
-@pytest.fixture
-def world(tmp_path: Path, hub: GitHubServer) -> World:
-    made = make_world(tmp_path, hub)
-    made.hosted.settings.can_approve_pull_request_reviews = True
-    return made
-
-
-def forge_of(world: World) -> GitHubForge:
-    return GitHubForge(GitHubApi(NAME, world.token(), world.hub.url, pace=0.0))
 
 
 def assert_inert(markdown: str) -> None:

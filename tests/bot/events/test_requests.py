@@ -1,24 +1,14 @@
 """How often the jobs ask GitHub: as often for thirty contracts as for one."""
 
-from pathlib import Path
-
 import pytest
 
 from bot.cli import main
 from bot.identity import TaskName
-from bot.testing import GitHubServer
-from tests.bot.events.hub import World, git, make_world, push, repository, user
+from tests.bot.events.hub import World, git, push, repository, user
 from tests.bot.events.line import permissions, read_outputs, variables
 from tests.bot.events.proposals import contract, name_of
 
 MANY = 30
-
-
-@pytest.fixture
-def world(tmp_path: Path, hub: GitHubServer) -> World:
-    made = make_world(tmp_path, hub)
-    made.hosted.settings.can_approve_pull_request_reviews = True
-    return made
 
 
 def stage(world: World, name: str, base: dict[str, str], keys: str = "") -> int:

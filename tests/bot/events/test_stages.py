@@ -3,47 +3,32 @@ from pathlib import Path
 
 import pytest
 
-from bot.forge.github import GitHubForge
-from bot.forge.github_api import GitHubApi
 from bot.forge.github_comments import Thread
 from bot.forge.port import PullState
 from bot.freqtrade_place import VARIABLE
 from bot.gates.examination import NAMES
 from bot.report.hidden_block import read_hidden_block
 from bot.repository import open_repository
-from bot.testing import GitHubServer
 from bot.verification import verify
 from tests.bot.events.hub import (
     HOUSE,
-    NAME,
     STRANGER,
     World,
     comment,
     form,
     git,
     issue,
-    make_world,
     push,
     repository,
     user,
 )
 from tests.bot.events.line import run_event
+from tests.bot.events.proposals import forge_of
 from tests.freqtrade.freqtrade_environment import needs_freqtrade
 
 BOTH = (HOUSE / "contracts/oversold_dip.yaml").read_text()
 DIP = BOTH.replace("targets: [adapter, freqtrade]", "targets: [adapter]")
 BRANCH = "ai/generated/oversold-dip/strategy"
-
-
-@pytest.fixture
-def world(tmp_path: Path, hub: GitHubServer) -> World:
-    made = make_world(tmp_path, hub)
-    made.hosted.settings.can_approve_pull_request_reviews = True
-    return made
-
-
-def forge_of(world: World) -> GitHubForge:
-    return GitHubForge(GitHubApi(NAME, world.token(), world.hub.url, pace=0.0))
 
 
 def state(world: World) -> dict[str, str]:

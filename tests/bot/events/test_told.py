@@ -8,14 +8,12 @@ import pytest
 from bot.forge.github_api import GitHubApi
 from bot.forge.github_comments import Thread
 from bot.forge.port import PullState
-from bot.testing import GitHubServer
 from tests.bot.events.hub import (
     World,
     comment,
     form,
     git,
     issue,
-    make_world,
     push,
     repository,
     user,
@@ -25,13 +23,6 @@ from tests.bot.events.proposals import DIP, contract, forge_of, proposed
 
 PATH = "contracts/dip.yaml"
 BAD = DIP.replace("rsi < oversold", "rsj < oversold")
-
-
-@pytest.fixture
-def world(tmp_path: Path, hub: GitHubServer) -> World:
-    made = make_world(tmp_path, hub)
-    made.hosted.settings.can_approve_pull_request_reviews = True
-    return made
 
 
 def test_a_refusal_stands_on_the_commit_that_brought_the_contract(world: World) -> None:

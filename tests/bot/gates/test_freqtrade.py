@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from bot.contract.program import compile_contract
-from bot.events.recording import job_digest
 from bot.freqtrade_parity import Expectation, without_gaps
 from bot.gates.examination import NAMES, gate_names
 from bot.gates.freqtrade import judge_freqtrade
+from bot.recording import job_digest
 from bot.targets import ADAPTER_ONLY, Delivery
 from sandbox_runner.jobs import FREQTRADE_ANSWER, freqtrade_job
 from sandbox_runner.port import Outcome
