@@ -18,7 +18,7 @@ PYTEST_ARGS ?=
 # For the engine's race: --quick, --bars, --rounds, --limit-s.
 BENCH_ARGS ?=
 
-.PHONY: corpus freqtrade golden help setup demo test check bench bench-engine worlds clean
+.PHONY: corpus faults freqtrade golden help setup demo test check bench bench-engine worlds clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,6 +76,11 @@ worlds: $(READY)  ## 20,000 random worlds: event path = compiled path
 
 corpus: $(READY) $(if $(STRATWRIGHT_FREQTRADE),,$(FREQTRADE)/.ready)  ## hold the corpus of contracts to Freqtrade itself
 	@STRATWRIGHT_FREQTRADE="$${STRATWRIGHT_FREQTRADE:-$(CURDIR)/$(FREQTRADE)}" $(BIN)/python -m tools.corpus
+
+# For the matrices: --matrix, --flow, --sample, --minutes.
+FAULTS_ARGS ?=
+faults: $(READY)  ## hit each call of each flow in turn: faults, crashes, duplicates, strangers
+	@$(BIN)/python -m tools.faults --workers 2 $(FAULTS_ARGS)
 
 golden: $(READY)  ## write the golden files again; look at the difference before you commit it
 	@$(BIN)/python -m tests.golden.test_code

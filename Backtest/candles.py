@@ -351,13 +351,26 @@ def columns_of(frame: pd.DataFrame) -> Candles:
 
     index = pd.DatetimeIndex(frame["timestamp"])
     stamps = index.asi8
-    if len(stamps) and stamps.min() == MISSING:
-        raise _at(int(np.argmin(stamps)), "the timestamp is missing")
-    each = MOMENTS_A_MS.get(index.unit)
+    times = _quick_ms(stamps) if index.unit == "us" else None
+    if times is None:
+        if len(stamps) and stamps.min() == MISSING:
+            raise _at(int(np.argmin(stamps)), "the timestamp is missing")
+        each = MOMENTS_A_MS.get(index.unit)
+        times = index.as_unit("ms").asi8 if each is None else stamps // each
     return Candles(
-        times=index.as_unit("ms").asi8 if each is None else stamps // each,
+        times=times,
         **{name: np.ascontiguousarray(frame[name], dtype=np.float64) for name in COLUMNS},
     )
+
+
+def _quick_ms(stamps: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Microseconds as milliseconds by machine code, if it is at hand and none is out of reach."""
+    if not is_loaded(len(stamps)):
+        return None
+    from Backtest.candle_pass import us_to_ms
+
+    times = np.empty(len(stamps), np.int64)
+    return times if us_to_ms(np.ascontiguousarray(stamps), times) else None
 
 
 def _at(row: int, fault: str) -> CandleError:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +81,7 @@ def _curve_of(rows: Floats, start: float | None, moved: NDArray[np.int64]) -> Cu
     """Measure a curve whose moves are known."""
     deepest = max_drawdown(np.concatenate((rows[:1], rows[moved])), start)
     if len(rows) < 2 or not float(rows.min()) > 0.0:
-        return finished(rows, None, 0.0, 0.0, deepest)
+        return finished(rows, None, deepest)
     returns = rows[moved] / rows[moved - 1]
     returns -= 1.0
     mean = float(returns.sum()) / (len(rows) - 1)
@@ -88,26 +89,33 @@ def _curve_of(rows: Floats, start: float | None, moved: NDArray[np.int64]) -> Cu
     apart *= apart
     losses = np.minimum(returns, 0.0)
     losses *= losses
-    return finished(rows, returns, float(apart.sum()), float(losses.sum()), deepest)
+    sums = Sums(len(returns), mean, float(apart.sum()), float(losses.sum()))
+    return finished(rows, sums, deepest)
 
 
-def finished(
-    rows: Floats, returns: Floats | None, apart: float, losses: float, deepest: float
-) -> Curve:
-    """Put the figures together.
+class Sums(NamedTuple):
+    """What is added up of the returns at the rows that moved.
 
-    Args:
-        rows: the curve.
-        returns: at the rows that moved; None if equity was not positive throughout.
+    Attributes:
+        moves: how many there are.
+        mean: of all returns.
         apart: sum of their squared distances from the mean.
         losses: sum of the squares of those below 0.
-        deepest: the deepest fall.
     """
-    count = 0 if returns is None else len(rows) - 1
-    mean, squares = 0.0, 0.0
-    if returns is not None:
-        mean = float(returns.sum()) / count
-        squares = apart + mean * mean * (count - len(returns))
+
+    moves: int
+    mean: float
+    apart: float
+    losses: float
+
+
+def finished(rows: Floats, sums: Sums | None, deepest: float) -> Curve:
+    """Put the figures together; no sums if equity was not positive throughout."""
+    count = 0 if sums is None else len(rows) - 1
+    mean, squares, losses = 0.0, 0.0, 0.0
+    if sums is not None:
+        mean, losses = sums.mean, sums.losses
+        squares = sums.apart + mean * mean * (count - sums.moves)
     return Curve(
         returns=count,
         mean=mean,

@@ -27,6 +27,7 @@ SOURCES = (
     "kernel_parts",
     "machine_code",
     "measures",
+    "signal_pass",
 )
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from Backtest.curves import Curve, Floats, Moving, Spans, finished
+from Backtest.curves import Curve, Floats, Moving, Spans, Sums, finished
 from Backtest.machine_code import NUMBERS, WHOLE, fills, loop, part, types
 
 STILL_ROWS = 64  # looked at together: mostly nothing is held and nothing moves
+LEAF_VALUES = 128  # numpy adds so many in one go
 PARTIALS = 64  # more than doubles of any sizes need
 
 
@@ -25,12 +26,9 @@ def survey(
     if count < 0 or len(rows) < 2:
         return None
     returns = returns[:count]
-    squares = np.empty(count)
-    square_apart(returns, float(returns.sum()) / (len(rows) - 1), squares)
-    apart = float(squares.sum())
-    square_losses(returns, squares)
-    curve = finished(rows, returns, apart, float(squares.sum()), float(deepest))
-    return curve, falls.tolist()
+    mean = float(returns.sum()) / (len(rows) - 1)
+    sums = Sums(count, mean, *squares(returns, mean))
+    return finished(rows, sums, float(deepest)), falls.tolist()
 
 
 @part
@@ -67,7 +65,12 @@ def follow_all(rows: Any, returns: Any, whole: Any, within: Any) -> tuple[bool, 
         faults += not ((row > 0.0) & (row < np.inf))
         peaks += (row > whole[0]) | (row > within[0])
         troughs += (row < whole[1]) | (row < within[1])
-    if peaks + troughs > 0:  # mostly a curve is somewhere between
+    if peaks == 0 and troughs > 0:  # no new peak: the lowest row is all that counts
+        lowest = now[0]
+        for place in range(1, now.size):
+            lowest = min(lowest, now[place])
+        whole, within = follow_fall(lowest, whole), follow_fall(lowest, within)
+    elif peaks > 0:  # mostly a curve is somewhere between
         for place in range(now.size):
             whole, within = follow_fall(now[place], whole), follow_fall(now[place], within)
     return faults == 0, whole, within
@@ -131,19 +134,63 @@ def follow(
     return count, max(whole[2], 1.0 - whole[1] / whole[0])
 
 
-@loop(NUMBERS, types.float64, fills(types.float64))
-def square_apart(returns: Any, mean: float, squares: Any) -> None:
-    """Fill in the square of each return's distance from the mean."""
-    for place in range(returns.size):
-        squares[place] = (returns[place] - mean) * (returns[place] - mean)
+@part
+def both_squares(value: float, mean: float) -> tuple[float, float]:
+    """The square of a return's distance from the mean, and that of a return below 0."""
+    apart, loss = value - mean, min(value, 0.0)
+    return apart * apart, loss * loss
 
 
-@loop(NUMBERS, fills(types.float64))
-def square_losses(returns: Any, squares: Any) -> None:
-    """Fill in the square of each return below 0."""
-    for place in range(returns.size):
-        loss = returns[place] if returns[place] < 0.0 else 0.0
-        squares[place] = loss * loss
+@part
+def add_leaf(values: Any, mean: float) -> tuple[float, float]:
+    """Both sums of up to 128 returns: eight lanes, which are added in pairs, then the rest."""
+    apart, losses, even = -0.0, -0.0, values.size // 8 * 8
+    if even > 0:
+        one, other = add_lanes(values[:even], mean, 0), add_lanes(values[:even], mean, 4)
+        apart, losses = one[0] + other[0], one[1] + other[1]
+    for place in range(even, values.size):
+        squares_here = both_squares(values[place], mean)
+        apart += squares_here[0]
+        losses += squares_here[1]
+    return apart, losses
+
+
+@part
+def add_lanes(values: Any, mean: float, first: int) -> tuple[float, float]:
+    """Both sums of four lanes, every eighth value from the first four on."""
+    apart_0, losses_0 = both_squares(values[first], mean)
+    apart_1, losses_1 = both_squares(values[first + 1], mean)
+    apart_2, losses_2 = both_squares(values[first + 2], mean)
+    apart_3, losses_3 = both_squares(values[first + 3], mean)
+    for place in range(first + 8, values.size, 8):
+        apart, losses = both_squares(values[place], mean)
+        apart_0, losses_0 = apart_0 + apart, losses_0 + losses
+        apart, losses = both_squares(values[place + 1], mean)
+        apart_1, losses_1 = apart_1 + apart, losses_1 + losses
+        apart, losses = both_squares(values[place + 2], mean)
+        apart_2, losses_2 = apart_2 + apart, losses_2 + losses
+        apart, losses = both_squares(values[place + 3], mean)
+        apart_3, losses_3 = apart_3 + apart, losses_3 + losses
+    apart = (apart_0 + apart_1) + (apart_2 + apart_3)
+    return apart, (losses_0 + losses_1) + (losses_2 + losses_3)
+
+
+@part
+def add_pairwise(values: Any, mean: float) -> tuple[float, float]:
+    """Both sums in halves of halves, as numpy's `sum` adds."""
+    if values.size <= LEAF_VALUES:
+        return add_leaf(values, mean)
+    half = values.size // 2 // 8 * 8
+    apart, losses = add_pairwise(values[:half], mean)
+    more_apart, more_losses = add_pairwise(values[half:], mean)
+    return apart + more_apart, losses + more_losses
+
+
+@loop(NUMBERS, types.float64)
+def squares(returns: Any, mean: float) -> tuple[float, float]:
+    """The sums of `both_squares`, to the last bit as numpy adds arrays of them."""
+    apart, losses = add_pairwise(returns, mean)
+    return 0.0 + apart, 0.0 + losses
 
 
 @part

@@ -16,6 +16,7 @@ from talib._ta_lib import MA_Type as talib_ma_types
 
 from adapters.views import CandleView, FrameView, array_view
 from Backtest.candles import COLUMNS, Candles
+from Backtest.compiled import is_loaded
 
 if TYPE_CHECKING:  # pandas takes half a second to import; candles of a view need none
     import pandas as pd
@@ -215,7 +216,14 @@ def differs(a: Value, b: Value) -> Booleans:
 def crossed_above(a: Value, b: Value) -> Booleans:
     """a is above b now and was at or below it one bar ago."""
     a, b = np.broadcast_arrays(a, b)
-    crossed: Booleans = a > b
+    crossed: Booleans
+    if is_loaded(a.size) and a.dtype == b.dtype == np.float64 and a.ndim == 1:
+        from Backtest.signal_pass import crossings
+
+        crossed = np.empty(a.shape, np.bool_)
+        crossings(np.ascontiguousarray(a), np.ascontiguousarray(b), crossed)
+        return crossed
+    crossed = a > b
     crossed[1:] &= a[:-1] <= b[:-1]
     crossed[:1] = False
     return crossed

@@ -31,6 +31,10 @@ class WorldError(StratwrightError):
     exit_code = 4
 
 
+class RateLimited(WorldError):
+    """A service gives no more answers until a later time, which the message names."""
+
+
 class SafetyStop(StratwrightError):
     """Stopped on purpose: going on could do harm."""
 

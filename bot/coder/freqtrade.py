@@ -9,19 +9,19 @@ from bot.coder import emitted, freqtrade_risk
 from bot.coder.freqtrade_names import RESERVED
 from bot.coder.freqtrade_risk import RiskNumbers
 from bot.coder.layout import WIDTH, Group, statement
-from bot.coder.strategy import (
+from bot.coder.steps import (
     BODY,
     RULE_TITLES,
     Names,
     assign,
     longer_lines,
     price_lines,
-    quoted,
     step_lines,
     step_parameters,
     step_trees,
     words,
 )
+from bot.coder.strategy import quoted
 from bot.contract import catalog
 from bot.contract.language import Program
 from bot.contract.model import Contract

@@ -34,6 +34,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run a stage; the exit code is the worst of all its items."""
+    from bot.errors import StratwrightError
+    from bot.events.reasons import reason_of
+
+    try:
+        return run_stage(args)
+    except StratwrightError as error:
+        say(f"stopped [{reason_of(error)}]")
+        raise
+
+
+def run_stage(args: argparse.Namespace) -> int:
+    """Open what the stage needs, and run it."""
     if args.stage == "gates":
         return run_gates(args)
     from bot.events.desk import open_desk
@@ -51,15 +63,17 @@ def plan(desk: "Desk", args: argparse.Namespace) -> int:
     from bot.errors import StratwrightError
     from bot.events.desk import receive
     from bot.events.items import make_matrix
-    from bot.events.reasons import Ignored
+    from bot.events.reasons import Ignored, reason_of
+    from bot.events.writing import ROOM
     from bot.report.inert import markdown_text
 
     try:
         work = receive(desk)
+        if not isinstance(work, Ignored):
+            desk.forge.api.leave_room(ROOM)
     except StratwrightError as error:
-        desk.actions.summary(
-            f"Stratwright: {markdown_text(f'{error.message}. {error.hint}', 1000)}"
-        )
+        words, code = markdown_text(f"{error.message}. {error.hint}", 1000), reason_of(error)
+        desk.actions.summary(f"Stratwright: stopped [{code}]: {words}")
         raise
     if isinstance(work, Ignored):
         say(str(work))
@@ -106,7 +120,7 @@ def write(desk: "Desk", args: argparse.Namespace) -> int:
 
     def one(item: Item) -> int:
         done = write_item(desk, item, args.handover)
-        say(f"{item.path or item.at}: {done.state}")
+        say(f"{item.path or item.at}: {done.state}{done.code}")
         if done.result is not None:
             sys.stdout.write(json.dumps(done.result.to_dict()) + "\n")
         return done.exit_code
@@ -139,12 +153,14 @@ def _worst(act: Callable[[Thing], int | None], things: Iterable[Thing]) -> int:
     """Do all of them, whatever becomes of one; the worst exit code counts."""
     from bot.cli import tell
     from bot.errors import StratwrightError
+    from bot.events.reasons import reason_of
 
     codes = [0]
     for thing in things:
         try:
             codes.append(act(thing) or 0)
         except StratwrightError as error:
+            say(f"stopped [{reason_of(error)}]")
             codes.append(tell(error, as_json=False))
     return max(codes)
 

@@ -204,7 +204,8 @@ class Contract(Heading):
     )
     targets: Annotated[tuple[Target, ...], AfterValidator(_unique)] = Field(
         default=("adapter", "freqtrade"),
-        description="The files to write, proven to give the same signals.",
+        description="The files to write, proven to give the same signals; where Freqtrade is not "
+        "installed, that file is not delivered (docs/freqtrade.md).",
         examples=[["adapter", "freqtrade"]],
     )
     optimize: Optimize | None = Field(

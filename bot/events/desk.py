@@ -6,11 +6,11 @@ from pathlib import Path
 
 from bot.bus.port import open_bus
 from bot.coder.template import TemplateCoder
-from bot.errors import InputError, SafetyStop
+from bot.errors import SafetyStop
 from bot.events.actions import Actions, open_actions
 from bot.events.items import Item
 from bot.events.payload import parse_event
-from bot.events.reasons import Ignored, Reason
+from bot.events.reasons import Ignored, NotAnyMore, Reason
 from bot.events.trigger import Push, Trigger
 from bot.events.work import make_work
 from bot.forge.github import GitHubForge
@@ -120,11 +120,11 @@ def find_items(desk: Desk, keys: list[str]) -> list[Item]:
     A pull request to close may be closed by now: by a person, or by this job when it ran before.
 
     Raises:
-        InputError: the event does not lead to any work any more.
+        NotAnyMore: the event does not lead to any work any more.
     """
     work = receive(desk, keys)
     if isinstance(work, Ignored):
-        raise InputError(str(work), "The permission or the branch changed since the plan was made.")
+        raise NotAnyMore(work)
     known = {item.key: item for item in work}
     for key in keys:
         if key not in known:

@@ -1,10 +1,19 @@
-"""Why an event leads to nothing: one list of codes, each with its sentence.
+"""Why an event leads to nothing, or not to a pull request: one list of codes, with sentences.
 
-The Action and the server share it; what only a server can meet stands in the second half.
+The Action and the server share it.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
+
+from bot.errors import (
+    InputError,
+    RateLimited,
+    RefusedError,
+    SafetyStop,
+    StratwrightError,
+    WorldError,
+)
 
 
 class Reason(StrEnum):
@@ -22,6 +31,10 @@ class Reason(StrEnum):
     ISSUE_EDITED = "edited-after-the-trigger"
     MALFORMED = "malformed-event"
     PUSH_REPLACED = "push-replaced"
+    CONTRACT_REFUSED = "contract-refused"
+    GATES_SAID_NO = "gates-said-no"
+    SUPERSEDED = "superseded"
+    RATE_LIMIT = "rate-limit"
     UNSIGNED = "signature-missing"
     WRONG_SIGNATURE = "signature-wrong"
     NO_HEADERS = "not-a-delivery"
@@ -52,6 +65,10 @@ _SENTENCES = {
     Reason.ISSUE_EDITED: "the text was edited after the trigger; only what stood there then counts",
     Reason.MALFORMED: "the event is not of the form that GitHub documents",
     Reason.PUSH_REPLACED: "a later push replaced these commits and has an event of its own",
+    Reason.CONTRACT_REFUSED: "the contract has mistakes; nothing was written or pushed",
+    Reason.GATES_SAID_NO: "a gate refused the candidate; nothing was pushed",
+    Reason.SUPERSEDED: "a newer version is there, and its own run tells about it",
+    Reason.RATE_LIMIT: "GitHub's requests of this hour are nearly used up; run again later",
     Reason.UNSIGNED: "there is no X-Hub-Signature-256 of the form sha256=<64 hex digits>",
     Reason.WRONG_SIGNATURE: "the signature is not that of the webhook secret over this body",
     Reason.NO_HEADERS: "X-GitHub-Event and X-GitHub-Delivery are missing or not of GitHub's form",
@@ -80,3 +97,36 @@ class Ignored:
     def __str__(self) -> str:
         detail = f" ({self.detail})" if self.detail else ""
         return f"nothing to do [{self.reason}]: {_SENTENCES[self.reason]}{detail}"
+
+
+class NotAnyMore(InputError):
+    """An event that led to work when it was planned, and does not by now."""
+
+    def __init__(self, ignored: Ignored) -> None:
+        hint = "The permission or the branch changed since the plan was made; run it again if not."
+        super().__init__(str(ignored), hint)
+        self.reason = ignored.reason
+
+
+def reason_of(error: StratwrightError) -> Reason:
+    """The code of an error."""
+    if isinstance(error, NotAnyMore):
+        return error.reason
+    for kind, reason in (
+        (RateLimited, Reason.RATE_LIMIT),
+        (WorldError, Reason.WORLD_FAILED),
+        (SafetyStop, Reason.SAFETY_STOP),
+        (InputError, Reason.BAD_INPUT),
+        (RefusedError, Reason.GATES_SAID_NO),
+    ):
+        if isinstance(error, kind):
+            return reason
+    return Reason.BUG
+
+
+STATES = {
+    "refused": Reason.CONTRACT_REFUSED,
+    "blocked": Reason.GATES_SAID_NO,
+    "superseded": Reason.SUPERSEDED,
+}
+"""The codes of what became of an item, where it did not become a pull request."""

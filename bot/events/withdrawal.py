@@ -9,7 +9,8 @@ from bot.forge.github_comments import Thread
 from bot.forge.port import PullState
 
 MARKER = "withdrawn"
-_CLOSED = "so this pull request is closed."
+# Said before it is done, so that a run which dies in between has told nothing untrue.
+_CLOSED = "so the bot closes this pull request."
 
 
 def withdraw(forge: GitHubForge, number: int, why: str, how_back: str) -> bool:

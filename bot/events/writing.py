@@ -12,6 +12,7 @@ from bot.events.contracts import tasks_of
 from bot.events.desk import Desk
 from bot.events.handover import has_case, has_outcomes
 from bot.events.items import Deed, Item
+from bot.events.reasons import STATES, reason_of
 from bot.events.stages import deliver
 from bot.events.withdrawal import put_back, withdraw
 from bot.forge.github import PullRequestForbidden
@@ -35,6 +36,8 @@ from bot.report.status import (
     text_part,
 )
 
+ROOM = 40
+"""Requests that one contract may take in its last job, with all that is told; about 25 usually."""
 _PLACE = re.compile(r"([A-Za-z0-9_./-]+):([0-9]{1,7})", re.ASCII)
 
 
@@ -54,6 +57,11 @@ class Written:
     result: Result | None = None
     needs_click: bool = False
 
+    @property
+    def code(self) -> str:
+        """The code of the reason, in brackets, where no pull request came of it."""
+        return f" [{STATES[self.state]}]" if self.state in STATES else ""
+
 
 def announce(desk: Desk, item: Item) -> None:
     """Say that work has begun, to those who asked in an issue or pull request."""
@@ -69,15 +77,17 @@ def write(desk: Desk, item: Item, folder: Path) -> Written:
         StratwrightError: after it was told there too.
     """
     try:
+        desk.forge.api.leave_room(ROOM)
         item = with_candles(item, desk.repository)
         done = _DEEDS[item.deed](desk, item, folder)
     except StratwrightError as error:
         tell_failure(desk, item, error, folder)
         raise
     if done.status is not None:
-        desk.actions.summary(status_text(done.status))
-        if item.at or done.status.stopped or done.needs_click or _complained(desk, item):
-            _tell(desk, item, done.status)
+        status = replace(done.status, headline=f"{done.status.headline}{done.code}")
+        desk.actions.summary(status_text(status))
+        if item.at or status.stopped or done.needs_click or _complained(desk, item):
+            _tell(desk, item, status)
     return done
 
 
@@ -185,12 +195,15 @@ def _close(desk: Desk, item: Item, folder: Path) -> Written:
         why = f"The contract {path} now asks for {item.words}, which is proposed by itself"
         back = f"{task} comes back when a contract asks for it"
     closed = withdraw(desk.forge, item.number, why, back)
-    return Written("closed" if closed else "unchanged", 0)
+    words = f"#{item.number} is closed: its contract is not on the default branch any more."
+    status = Status(_name(item), 0, words, run_url=desk.actions.run_url, over=True)
+    return Written("closed" if closed else "unchanged", 0, status)
 
 
 def _answer(desk: Desk, item: Item, folder: Path) -> Written:
     words = _explanation(desk, item) if item.words == "explain" else item.words
-    desk.forge.comment(item.at, words, f"order:{item.order}")
+    # Under the run's number: a failure that an earlier run told there must not stay.
+    desk.forge.said.stick(Thread(item.at), f"order:{item.order}", words, desk.actions.run)
     return Written("answered", 0)
 
 
@@ -255,7 +268,7 @@ def _complained(desk: Desk, item: Item) -> bool:
 def tell_failure(desk: Desk, item: Item, error: StratwrightError, folder: Path) -> None:
     """Say what stopped the run, as far as GitHub still listens."""
     words = markdown_text(redact(f"{error.message} {error.hint}".strip()), 1000)
-    headline = f"The run stopped before its end: {words}"
+    headline = f"The run stopped before its end [{reason_of(error)}]: {words}"
     done = _steps_before(item, error, folder)
     status = Status(_name(item), done, headline, True, run_url=desk.actions.run_url)
     desk.actions.summary(status_text(status))
@@ -316,6 +329,9 @@ def _check_proposed(desk: Desk, item: Item, result: Result) -> None:
     done = CheckReport(
         NAME, result.commit, result.tag, True, title, summary, link=desk.actions.run_url
     )
+    if result.status == "unchanged" and result.pull_request and not desk.forge.checks.stands(done):
+        # The check comes last: without it the earlier run may have died before the labels.
+        desk.forge.label(result.pull_request, desk.settings.pull_requests.labels)
     if result.gates or desk.forge.checks.read(result.commit) is None:
         desk.say(f"{_name(item)}: {desk.forge.checks.report(done)} written")
 

@@ -100,9 +100,14 @@ class GitHubForge:
     def get(self, number: int) -> PullRequest:
         """One by its number."""
         try:
-            return _pull(self.api.get(f"pulls/{number}"))
+            return self._seen(number)
         except Missing:
-            raise InputError(f"there is no pull request {number}") from None
+            hint = "Check the number; if it was opened a moment ago, run again."
+            raise InputError(f"there is no pull request {number}", hint) from None
+
+    def _seen(self, number: int) -> PullRequest:
+        """One by its number, as those ask who know that it is there or comes."""
+        return _pull(self.api.get(f"pulls/{number}"))
 
     def pulls(self) -> tuple[PullRequest, ...]:
         """All of generated branches, oldest first."""
@@ -129,7 +134,7 @@ class GitHubForge:
             self.comment(number, reason, "closed")
 
         def look() -> PullRequest | None:
-            found = self.get(number)
+            found = self._seen(number)
             return found if found.state is not PullState.OPEN else None
 
         return self.api.ensure(
@@ -242,7 +247,7 @@ class GitHubForge:
         wanted = {"title": draft.title, "body": draft.body}
 
         def look() -> PullRequest | None:
-            found = self.get(pull.number)
+            found = self._seen(pull.number)
             right = found.draft.title == draft.title and same(found.draft.body, draft.body)
             return found if right else None
 
@@ -258,7 +263,7 @@ class GitHubForge:
 
     def _reopened(self, number: int) -> bool:
         def look() -> bool | None:
-            return self.get(number).state is PullState.OPEN or None
+            return self._seen(number).state is PullState.OPEN or None
 
         try:
             return self.api.ensure(

@@ -16,7 +16,7 @@ from github import Auth, Github
 from github.GithubException import GithubException
 from requests.exceptions import RequestException
 
-from bot.errors import WorldError
+from bot.errors import RateLimited, WorldError
 from bot.redaction import inert, redact
 
 Found = TypeVar("Found")
@@ -57,6 +57,10 @@ class Unprocessable(ApiError):
 
 class Passing(ApiError):
     """GitHub is away or busy; a write may or may not have taken effect."""
+
+
+class Limited(ApiError, RateLimited):
+    """The requests of this hour are used up, or too few for what is to do."""
 
 
 class GitHubApi:
@@ -126,7 +130,7 @@ class GitHubApi:
         Raises:
             ApiError: GitHub refused, or stayed away.
         """
-        found = self.patiently(look)
+        found = self._look_first(look)
         for attempt in range(ATTEMPTS):
             if found is not None:
                 return found
@@ -143,6 +147,30 @@ class GitHubApi:
                 message = f"GitHub took {what} but does not show it"
                 raise ApiError(message, "Run again: it looks first and repeats nothing.")
         raise ApiError(f"GitHub did not take {what}", "Run again: it looks first.")
+
+    def leave_room(self, calls: int) -> None:
+        """Stop before work begins that the hour's requests would not last for.
+
+        Asking does not count. A server without limits has no answer, and that is one.
+
+        Raises:
+            Limited: fewer are left, with the time at which there are more.
+        """
+        try:
+            core = self.get("/rate_limit")["resources"]["core"]
+        except (Missing, Forbidden):
+            return
+        left, wait = int(core["remaining"]), float(core["reset"]) - self._now()
+        if left >= calls or wait <= 0:
+            return
+        at = time.strftime("%H:%M UTC", time.gmtime(self._now() + wait))
+        limited = Limited(
+            f"GitHub's rate limit has {left} requests left until {at}; "
+            f"one contract may take {calls}, so nothing was begun",
+            f"Run again after {at}; it goes on where it stopped.",
+        )
+        limited.wait_s = wait
+        raise limited
 
     def patiently(self, read: Callable[[], Found]) -> Found:
         """Read again after a pause while GitHub is away."""
@@ -179,6 +207,15 @@ class GitHubApi:
             raise Passing(f"GitHub did not answer to {verb} {path}: {reason}", _LATER) from None
         return data
 
+    def _look_first(self, look: Callable[[], Found | None]) -> Found | None:
+        """What was made a moment ago may not be there yet for those who ask about it."""
+        for turn in range(LOOKS - 1):
+            try:
+                return self.patiently(look)
+            except Missing:
+                self._sleep(self._pace * 0.5 * 2**turn)
+        return self.patiently(look)
+
     def _look_again(self, look: Callable[[], Found | None]) -> Found | None:
         """GitHub may show a change only after a moment."""
         for turn in range(LOOKS):
@@ -199,7 +236,8 @@ class GitHubApi:
             if error.status >= 500:
                 message = f"GitHub is away and asks to be left alone until {at}"
             hint = f"Run again after {at}; it goes on where it stopped."
-            limited = ApiError(message, hint, error.status)
+            kind = ApiError if error.status >= 500 else Limited
+            limited = kind(message, hint, error.status)
             limited.wait_s = wait
             raise limited
         self._sleep(wait)
@@ -220,8 +258,8 @@ class GitHubApi:
         if error.status == 403:
             return Forbidden(message, "Run: stratwright doctor --github", 403)
         if error.status in (404, 410):
-            return Missing(message, "Check the repository's name and the token's rights.", 404)
-        return Unprocessable(message, "", error.status)
+            return Missing(message, _GONE, 404)
+        return Unprocessable(message, _REFUSED, error.status)
 
     def _wait(self, status: int, headers: Mapping[str, str], words: str) -> float | None:
         """How long an answer asks to wait; None if it is no limit and says nothing."""
@@ -243,6 +281,8 @@ class GitHubApi:
 
 
 _LATER = "Run again later; it goes on where it stopped."
+_GONE = "Check the repository's name and the token's rights; if both are right, run again."
+_REFUSED = "Run again: it looks first. If GitHub still refuses, see docs/runbook.md."
 
 
 def _server_time(error: GithubException) -> float | None:

@@ -64,6 +64,13 @@ class GitHubChecks:
             return "commit status"
         return "check run"
 
+    def stands(self, check: CheckReport) -> bool:
+        """Whether a check is there as it should be, in either form."""
+        try:
+            return self._done(check) is not None
+        except (Forbidden, Missing):
+            return self._told(check) is not None
+
     def read(self, head: str, name: str = NAME) -> dict[str, Any] | None:
         """The newest check run of a name."""
         runs = self._api.get(

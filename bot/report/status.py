@@ -26,6 +26,7 @@ class Status:
         done: how many of the steps are done.
         headline: one sentence of our own making.
         stopped: whether the first step not done went wrong.
+        over: whether there was only something to end, so that no step is told.
     """
 
     name: str
@@ -34,11 +35,13 @@ class Status:
     stopped: bool = False
     parts: tuple[str, ...] = ()
     run_url: str = ""
+    over: bool = False
 
 
 def status_text(status: Status) -> str:
     """Write the comment."""
-    mark = "❌" if status.stopped else "✅" if status.done >= len(STEPS) else "⏳"
+    ended = status.over or status.done >= len(STEPS)
+    mark = "❌" if status.stopped else "✅" if ended else "⏳"
     boxes = []
     for index, step in enumerate(STEPS):
         failed = ": **failed**" if status.stopped and index == status.done else ""
@@ -47,7 +50,7 @@ def status_text(status: Status) -> str:
     parts = [
         f"### {mark} {markdown_text(status.name, 200)}",
         status.headline,
-        "\n".join(boxes),
+        "" if status.over else "\n".join(boxes),
         *status.parts,
         log,
     ]

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from bot.errors import InputError, SafetyStop, StratwrightError, WorldError
+from bot.errors import InputError, SafetyStop, WorldError
 from bot.events.actions import Actions
 from bot.events.desk import Desk, authorise, open_desk, receive
 from bot.events.items import Deed, Item
 from bot.events.payload import parse_event
-from bot.events.reasons import Ignored, Reason
+from bot.events.reasons import Ignored, reason_of
 from bot.events.stages import generate, run_gates
 from bot.events.writing import announce, tell_failure, write
 from bot.forge.github_api import ApiError, GitHubApi
@@ -155,7 +155,7 @@ def _do_all(
             failed.append(error)
         except (InputError, SafetyStop) as error:
             # Told where the item was asked for; trying again would tell the same.
-            states.append(Reason.BAD_INPUT if isinstance(error, InputError) else Reason.SAFETY_STOP)
+            states.append(reason_of(error))
             desk.say(f"{item.path or item.at}: {error.message}")
     if failed:
         raise max(failed, key=lambda error: getattr(error, "wait_s", 0.0))
@@ -182,12 +182,3 @@ def _still_allowed(desk: Desk) -> Ignored | None:
     actions = desk.actions
     trigger = parse_event(actions.event, actions.event_data(), desk.settings.label)
     return trigger if isinstance(trigger, Ignored) else authorise(trigger, desk.forge)
-
-
-def reason_of(error: StratwrightError) -> Reason:
-    """The code under which an error is kept."""
-    if isinstance(error, WorldError):
-        return Reason.WORLD_FAILED
-    if isinstance(error, SafetyStop):
-        return Reason.SAFETY_STOP
-    return Reason.BAD_INPUT if isinstance(error, InputError) else Reason.BUG

@@ -17,11 +17,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.errors import InputError, StratwrightError
-from bot.events.reasons import Reason
+from bot.events.reasons import Reason, reason_of
 from bot.forge.github_api import Forbidden
 from bot.logs import set_up
 from bot.redaction import redact
-from bot.server.handler import Bench, Stopping, handle, reason_of
+from bot.server.handler import Bench, Stopping, handle
 from bot.server.queue import Claim, Queue
 from bot.server.settings import ServerSettings, hide_secrets
 from bot.server.tally import observe
@@ -153,7 +153,12 @@ def most_attempts(error: StratwrightError) -> int:
         return 1
     if isinstance(error, Forbidden):
         return _MOST_FORBIDDEN
-    return {Reason.WORLD_FAILED: _MOST_WORLD, Reason.BUG: _MOST_BUGS}.get(reason_of(error), 1)
+    most = {
+        Reason.WORLD_FAILED: _MOST_WORLD,
+        Reason.RATE_LIMIT: _MOST_WORLD,
+        Reason.BUG: _MOST_BUGS,
+    }
+    return most.get(reason_of(error), 1)
 
 
 def backoff_s(attempts: int) -> float:

@@ -116,8 +116,8 @@ def _key(job: Job) -> str:
     digest = hashlib.sha256()
     for part in (job.command, job.collect, sorted(job.environment.items()), job.hash_seed):
         digest.update(repr(part).encode() + b"\0")
-    for part in (job.timeout_s, job.memory_mb, job.processes, sorted(job.shared)):
-        digest.update(repr(part).encode() + b"\0")
+    for limit in (job.timeout_s, job.memory_mb, job.processes, sorted(job.shared)):
+        digest.update(repr(limit).encode() + b"\0")
     for path, content in sorted(job.files.items()):
         digest.update(path.encode() + b"\0" + _HEADER.sub(b"", content) + b"\0")
     return digest.hexdigest()
