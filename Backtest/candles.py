@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # pandas takes half a second to import; only readers of files
 COLUMNS = (*PRICES, "volume")
 BLOCK_ROWS = 8192  # a block of candles stays in the processor's cache
 SMALL_FILE_BYTES = 2_000_000  # about 25,000 candles; above, pandas is quicker than it is late
-MOMENTS_A_MS = {"us": 1_000, "ns": 1_000_000}
+MOMENTS_A_MS = {"ms": 1, "us": 1_000, "ns": 1_000_000}
 MISSING = np.iinfo(np.int64).min  # numpy's word for no moment
 READERS = {
     ".csv": "read_csv",
@@ -221,7 +221,7 @@ def _moments(frame: pd.DataFrame) -> pd.DatetimeIndex:
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         index = pd.DatetimeIndex(values)
         return index.tz_localize("UTC") if index.tz is None else index.tz_convert("UTC")
-    return pd.to_datetime(_each_ms(values.tolist()), unit="ms", utc=True)
+    return pd.to_datetime(_each_ms(values.tolist()), unit="ms", utc=True).as_unit("ms")
 
 
 def _each_ms(values: Sequence[Any]) -> list[int]:
@@ -277,7 +277,7 @@ def check_columns(columns: Candles, symbols: Sequence[str] | None = None) -> Non
     """
     if len(columns) == 0:
         raise CandleError("there are no candles", "Give at least one row")
-    if symbols is None and _pass(columns):
+    if symbols is None and pass_columns(columns):
         return
     wrong = _first_malformed(columns)
     late = _first_out_of_order(columns.times, symbols)
@@ -305,7 +305,7 @@ def check_spacing(columns: Candles, timeframe: str, label: str) -> None:
     )
 
 
-def _pass(columns: Candles) -> bool:
+def pass_columns(columns: Candles) -> bool:
     """Whether machine code, where it is at hand, finds nothing wrong."""
     if not is_loaded(len(columns)):
         return False
@@ -356,7 +356,10 @@ def columns_of(frame: pd.DataFrame) -> Candles:
         if len(stamps) and stamps.min() == MISSING:
             raise _at(int(np.argmin(stamps)), "the timestamp is missing")
         each = MOMENTS_A_MS.get(index.unit)
-        times = index.as_unit("ms").asi8 if each is None else stamps // each
+        if each is None:
+            times = index.as_unit("ms").asi8
+        else:
+            times = stamps if each == 1 else stamps // each
     return Candles(
         times=times,
         **{name: np.ascontiguousarray(frame[name], dtype=np.float64) for name in COLUMNS},

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from Backtest.exact_sums import exact_sum
 from Backtest.positions import Trade
 
 Floats = NDArray[np.float64]
@@ -35,8 +37,19 @@ class Ledger:
         """How many trades."""
         return len(self.pnl)
 
-    def where(self, wanted: NDArray[np.bool_]) -> Ledger:
-        """Some of the trades."""
+    @cached_property
+    def total_pnl(self) -> float:
+        """The profit of all of them."""
+        return exact_sum(self.pnl)
+
+    @cached_property
+    def finished(self) -> Ledger:
+        """The trades that were not forced to an end; mostly a forced one is the last."""
+        forced = np.flatnonzero(self.forced)
+        if len(forced) == 0:
+            return self
+        is_last = forced[0] == len(self) - 1
+        wanted: Any = slice(int(forced[0])) if is_last else ~self.forced
         return Ledger(**{field.name: getattr(self, field.name)[wanted] for field in fields(self)})
 
 

@@ -78,9 +78,9 @@ def _compiled(function: Callable[..., Any], signature: Any) -> Any:
     njit: Any = numba.njit
     function.__qualname__ = f"{function.__qualname__}_{DIGEST}"  # names the file on disk
     try:
-        return njit(signature, cache=True, error_model="numpy")(function)
+        return njit(signature, cache=True, nogil=True, error_model="numpy")(function)
     except RuntimeError:  # numba's word for: no folder for the cache
-        return njit(signature, error_model="numpy")(function)
+        return njit(signature, nogil=True, error_model="numpy")(function)
 
 
 def _keep_memory() -> None:

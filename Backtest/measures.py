@@ -7,38 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from Backtest.curves import Curve, Floats, Moving, Spans, Sums, finished
+from Backtest.curves import LANES, Curve, Floats, Moving, Spans, finished, sums_of
 from Backtest.machine_code import NUMBERS, WHOLE, fills, loop, part, types
 
-STILL_ROWS = 64  # looked at together: mostly nothing is held and nothing moves
-LEAF_VALUES = 128  # numpy adds so many in one go
+BLOCK_ROWS = 64  # looked at together for a new peak or trough
+CHUNK_ROWS = 4096  # gone over twice; they stay in the processor's cache
 PARTIALS = 64  # more than doubles of any sizes need
+SUMS = fills(types.float64)
 
 
 def survey(
     rows: Floats, start: float, spans: Spans, moving: Moving | None = None
 ) -> tuple[Curve, list[float]] | None:
-    """As `Backtest.curves.survey`; None where equity is not positive throughout."""
-    returns, falls = np.empty(len(rows)), np.empty(len(spans))
+    """As `Backtest.curves.survey`; None where that has to look closer."""
+    if len(rows) < 2:
+        return None
+    lanes, falls = np.zeros((3, LANES)), np.empty(len(spans))
     bounds = np.array([0, *(last for _, last in spans)], dtype=np.int64)
     firsts, lasts = moving or (np.array([0]), np.array([len(rows)]))
-    count, deepest = follow(rows, start, bounds, firsts, lasts, returns, falls)
-    if count < 0 or len(rows) < 2:
-        return None
-    returns = returns[:count]
-    mean = float(returns.sum()) / (len(rows) - 1)
-    sums = Sums(count, mean, *squares(returns, mean))
-    return finished(rows, sums, float(deepest)), falls.tolist()
-
-
-@part
-def moves_in(rows: Any, first: int, last: int) -> int:
-    """How many rows differ from the one before them."""
-    now, before = rows[first:last], rows[first - 1 : last - 1]
-    moved = 0
-    for place in range(now.size):
-        moved += now[place] != before[place]
-    return moved
+    totals, squares, losses = lanes
+    deepest = follow(rows, start, bounds, firsts, lasts, totals, squares, losses, falls)
+    sums = sums_of(len(rows), lanes.tolist()) if deepest < 1.0 else None
+    return None if sums is None else (finished(rows, sums, deepest), falls.tolist())
 
 
 @part
@@ -55,32 +45,71 @@ def follow_fall(row: float, fall: Any) -> tuple[float, float, float]:
 
 
 @part
-def follow_all(rows: Any, returns: Any, whole: Any, within: Any) -> tuple[bool, Any, Any]:
-    """Whether rows after the first, all of which moved, are positive, and both falls after them."""
+def fall_so_far(fall: Any) -> float:
+    """The deepest fall, that from the last peak too."""
+    peak, trough, deepest = fall
+    return float(max(deepest, 1.0 - trough / peak))
+
+
+@part
+def follow_falls(rows: Any, whole: Any, within: Any) -> Any:
+    """Both falls after some more rows: that of the curve, and that of a span."""
+    for first in range(0, rows.size, BLOCK_ROWS):
+        block = rows[first : first + BLOCK_ROWS]
+        peak, trough = min(whole[0], within[0]), max(whole[1], within[1])
+        peaks, troughs = 0, 0
+        for place in range(block.size):
+            peaks += block[place] > peak
+            troughs += block[place] < trough
+        if peaks > 0:
+            for place in range(block.size):
+                whole = follow_fall(block[place], whole)
+                within = follow_fall(block[place], within)
+        elif troughs > 0:  # no new peak: the lowest row is all that counts
+            lowest = block[0]
+            for place in range(1, block.size):
+                lowest = min(lowest, block[place])
+            whole, within = follow_fall(lowest, whole), follow_fall(lowest, within)
+    return whole, within
+
+
+@part
+def add_returns(rows: Any, totals: Any, squares: Any, losses: Any) -> None:
+    """Add the returns after the first of some rows to lanes."""
     now, before = rows[1:], rows[:-1]
-    faults, peaks, troughs = 0, 0, 0
-    for place in range(now.size):
-        row = now[place]
-        returns[place] = row / before[place] - 1.0
-        faults += not ((row > 0.0) & (row < np.inf))
-        peaks += (row > whole[0]) | (row > within[0])
-        troughs += (row < whole[1]) | (row < within[1])
-    if peaks == 0 and troughs > 0:  # no new peak: the lowest row is all that counts
-        lowest = now[0]
-        for place in range(1, now.size):
-            lowest = min(lowest, now[place])
-        whole, within = follow_fall(lowest, whole), follow_fall(lowest, within)
-    elif peaks > 0:  # mostly a curve is somewhere between
-        for place in range(now.size):
-            whole, within = follow_fall(now[place], whole), follow_fall(now[place], within)
-    return faults == 0, whole, within
+    even = now.size // LANES * LANES
+    for first in range(0, even, LANES):
+        some, others = now[first : first + LANES], before[first : first + LANES]
+        for lane in range(LANES):
+            change = some[lane] / others[lane] - 1.0
+            totals[lane] += change
+            squares[lane] += change * change
+            loss = min(change, 0.0)
+            losses[lane] += loss * loss
+    for place in range(even, now.size):
+        lane = place - even
+        change = now[place] / before[place] - 1.0
+        totals[lane] += change
+        squares[lane] += change * change
+        loss = min(change, 0.0)
+        losses[lane] += loss * loss
 
 
-@loop(NUMBERS, types.float64, WHOLE, WHOLE, WHOLE, fills(types.float64), fills(types.float64))
+@loop(NUMBERS, types.float64, WHOLE, WHOLE, WHOLE, SUMS, SUMS, SUMS, SUMS)
 def follow(
-    rows: Any, start: float, bounds: Any, firsts: Any, lasts: Any, returns: Any, falls: Any
-) -> tuple[int, float]:
+    rows: Any,
+    start: float,
+    bounds: Any,
+    firsts: Any,
+    lasts: Any,
+    totals: Any,
+    squares: Any,
+    losses: Any,
+    falls: Any,
+) -> float:
     """Walk along a curve: its returns, its deepest fall, and that of each span of rows.
+
+    Where equity stays as it is, returns are 0 and change no sum.
 
     Args:
         rows: the curve.
@@ -88,109 +117,42 @@ def follow(
         bounds: the first row of each span, then the number of rows.
         firsts: the rows from which on equity may move, rising.
         lasts: the rows up to which it may.
-        returns: filled with the returns at rows that moved.
+        totals: zeros; filled with the returns, added as `Backtest.curves` does.
+        squares: zeros; filled with their squares.
+        losses: zeros; filled with the squares of those below 0.
         falls: filled with the deepest fall in each span.
 
     Returns:
-        How many returns there are, -1 if equity was not positive throughout; the deepest fall.
+        The deepest fall, at least 1 if equity was not positive throughout.
     """
-    count, before, piece = 0, start, 0
-    whole = (start, start, 0.0)
-    for span in range(falls.size):
+    added, span, end = 1, 0, rows.size
+    whole = follow_fall(rows[0], (start, start, 0.0))
+    within = whole
+    for piece in range(firsts.size):
+        last = min(lasts[piece] + 1, end)
+        row = max(firsts[piece], 1)
+        while row < last:
+            until = min(row + CHUNK_ROWS, last)
+            # Lanes count from the first return on, so sums begin and end at whole groups of them.
+            first = max(added, 1 + (row - 1) // LANES * LANES)
+            added = max(added, min(end, 1 + (until + LANES - 2) // LANES * LANES))
+            if first < added:
+                add_returns(rows[first - 1 : added], totals, squares, losses)
+            while row < until:
+                while bounds[span + 1] <= row:
+                    falls[span] = fall_so_far(within)
+                    span += 1
+                    before = rows[bounds[span] - 1]
+                    within = (before, before, 0.0)
+                cut = min(until, bounds[span + 1])
+                whole, within = follow_falls(rows[row:cut], whole, within)
+                row = cut
+    while span < falls.size:
+        falls[span] = fall_so_far(within)
+        span += 1
+        before = rows[bounds[span] - 1]
         within = (before, before, 0.0)
-        first, end = bounds[span], bounds[span + 1]
-        if first == 0:
-            before = rows[0]
-            if not (0.0 < before < np.inf):
-                return -1, 0.0
-            whole, within = follow_fall(before, whole), follow_fall(before, within)
-            first = 1
-        while first < end:
-            while piece < firsts.size and lasts[piece] < first:
-                piece += 1
-            if piece == firsts.size or firsts[piece] >= end:
-                break
-            first = max(first, firsts[piece])
-            last = min(first + STILL_ROWS, end, lasts[piece] + 1)
-            moved = moves_in(rows, first, last)
-            if moved == last - first:
-                added = returns[count : count + moved]
-                sound, whole, within = follow_all(rows[first - 1 : last], added, whole, within)
-                if not sound:
-                    return -1, 0.0
-                count, before = count + moved, rows[last - 1]
-            elif moved > 0:
-                for place in range(first, last):
-                    row = rows[place]
-                    if row == before:
-                        continue
-                    if not (0.0 < row < np.inf):
-                        return -1, 0.0
-                    returns[count] = row / before - 1.0
-                    count, before = count + 1, row
-                    whole, within = follow_fall(row, whole), follow_fall(row, within)
-            first = last
-        falls[span] = max(within[2], 1.0 - within[1] / within[0])
-    return count, max(whole[2], 1.0 - whole[1] / whole[0])
-
-
-@part
-def both_squares(value: float, mean: float) -> tuple[float, float]:
-    """The square of a return's distance from the mean, and that of a return below 0."""
-    apart, loss = value - mean, min(value, 0.0)
-    return apart * apart, loss * loss
-
-
-@part
-def add_leaf(values: Any, mean: float) -> tuple[float, float]:
-    """Both sums of up to 128 returns: eight lanes, which are added in pairs, then the rest."""
-    apart, losses, even = -0.0, -0.0, values.size // 8 * 8
-    if even > 0:
-        one, other = add_lanes(values[:even], mean, 0), add_lanes(values[:even], mean, 4)
-        apart, losses = one[0] + other[0], one[1] + other[1]
-    for place in range(even, values.size):
-        squares_here = both_squares(values[place], mean)
-        apart += squares_here[0]
-        losses += squares_here[1]
-    return apart, losses
-
-
-@part
-def add_lanes(values: Any, mean: float, first: int) -> tuple[float, float]:
-    """Both sums of four lanes, every eighth value from the first four on."""
-    apart_0, losses_0 = both_squares(values[first], mean)
-    apart_1, losses_1 = both_squares(values[first + 1], mean)
-    apart_2, losses_2 = both_squares(values[first + 2], mean)
-    apart_3, losses_3 = both_squares(values[first + 3], mean)
-    for place in range(first + 8, values.size, 8):
-        apart, losses = both_squares(values[place], mean)
-        apart_0, losses_0 = apart_0 + apart, losses_0 + losses
-        apart, losses = both_squares(values[place + 1], mean)
-        apart_1, losses_1 = apart_1 + apart, losses_1 + losses
-        apart, losses = both_squares(values[place + 2], mean)
-        apart_2, losses_2 = apart_2 + apart, losses_2 + losses
-        apart, losses = both_squares(values[place + 3], mean)
-        apart_3, losses_3 = apart_3 + apart, losses_3 + losses
-    apart = (apart_0 + apart_1) + (apart_2 + apart_3)
-    return apart, (losses_0 + losses_1) + (losses_2 + losses_3)
-
-
-@part
-def add_pairwise(values: Any, mean: float) -> tuple[float, float]:
-    """Both sums in halves of halves, as numpy's `sum` adds."""
-    if values.size <= LEAF_VALUES:
-        return add_leaf(values, mean)
-    half = values.size // 2 // 8 * 8
-    apart, losses = add_pairwise(values[:half], mean)
-    more_apart, more_losses = add_pairwise(values[half:], mean)
-    return apart + more_apart, losses + more_losses
-
-
-@loop(NUMBERS, types.float64)
-def squares(returns: Any, mean: float) -> tuple[float, float]:
-    """The sums of `both_squares`, to the last bit as numpy adds arrays of them."""
-    apart, losses = add_pairwise(returns, mean)
-    return 0.0 + apart, 0.0 + losses
+    return fall_so_far(whole)
 
 
 @part

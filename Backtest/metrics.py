@@ -99,10 +99,10 @@ def usual_step(times: Times) -> int | None:
 
 def trade_figures(trades: Trades) -> dict[str, Any]:
     """Count, profit, win rate, profit factor and expectancy of finished trades."""
-    pnl = ledger_of(trades).pnl
+    ledger = ledger_of(trades)
+    pnl, total = ledger.pnl, ledger.total_pnl
     winning, losing = pnl > 0.0, pnl < 0.0
     won, lost = exact_sum(pnl[winning]), exact_sum(-pnl[losing])
-    total = exact_sum(pnl)
     count = len(pnl)
     winners = int(np.count_nonzero(winning))
     return {
@@ -125,7 +125,7 @@ def cost_figures(trades: Trades, mean_equity: float) -> dict[str, Any]:
     ledger = ledger_of(trades)
     cost = exact_sum(ledger.cost)
     traded = exact_sum(ledger.volume * (ledger.entry_price + ledger.exit_price))
-    before_costs = exact_sum(ledger.pnl) + cost
+    before_costs = ledger.total_pnl + cost
     return {
         "fees": exact_sum(ledger.fees),
         "costs": cost,
@@ -151,10 +151,11 @@ def exposure(trades: Trades, rows: int) -> float:
 def ambiguity_band(trades: Trades) -> dict[str, Any]:
     """The profit under the worst reading, which is the one taken, and under the best."""
     ledger = ledger_of(trades)
+    same = np.array_equal(ledger.best_pnl, ledger.pnl)
     return {
         "ambiguous_trades": int(np.count_nonzero(ledger.ambiguous)),
-        "worst_pnl": exact_sum(ledger.pnl),
-        "best_pnl": exact_sum(ledger.best_pnl),
+        "worst_pnl": ledger.total_pnl,
+        "best_pnl": ledger.total_pnl if same else exact_sum(ledger.best_pnl),
     }
 
 

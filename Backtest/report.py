@@ -42,7 +42,7 @@ def make_report(
             entry to that of its exit.
     """
     ledger = ledger_of(trades)
-    done = ledger.where(~ledger.forced)
+    done = ledger.finished
     capital = settings.capital
     moments = np.asarray(times, dtype=np.int64)
     rows = np.asarray(equity, dtype=np.float64)

@@ -13,3 +13,14 @@ def crossings(a: Any, b: Any, crossed: Any) -> None:
     shown = crossed[1:]
     for row in range(shown.size):
         shown[row] = (now_a[row] > now_b[row]) & (before_a[row] <= before_b[row])
+
+
+@loop(NUMBERS, NUMBERS, fills(types.boolean), fills(types.boolean))
+def both_crossings(a: Any, b: Any, above: Any, below: Any) -> None:
+    """Fill in the crossings of a over b, and those of b over a."""
+    above[:1] = below[:1] = False
+    now_a, now_b, before_a, before_b = a[1:], b[1:], a[:-1], b[:-1]
+    over, under = above[1:], below[1:]
+    for row in range(over.size):
+        over[row] = (now_a[row] > now_b[row]) & (before_a[row] <= before_b[row])
+        under[row] = (now_a[row] < now_b[row]) & (before_a[row] >= before_b[row])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 EXIT_RULES = {"BUY": "exit_long", "SELL": "exit_short"}
 SAMPLE_BARS = 8
+LONG, SHORT, TRUE = b"\x01", b"\xff", b"\x01"  # as one byte of int8, and of bool
 BEATS = {"stop": "sl", "target": "tp"}
 RECORD_KEYS = ("entries", "exit_long", "exit_short")
 
@@ -120,21 +121,23 @@ def _sample(signals: Signals) -> list[int]:
     """Bars to compare at: entries and exits from all over the run, and the bars after them."""
     bars = len(signals.enter)
     chosen = {0, bars - 1} if bars else set()
-    wanted = _places(signals.enter)
-    longs, shorts = wanted[signals.enter[wanted] > 0], wanted[signals.enter[wanted] < 0]
-    exits = (_places(rule) for rule in (signals.exit_long, signals.exit_short))
-    for found in (longs, shorts, *exits):
-        spread = found[:: max(1, len(found) // SAMPLE_BARS)]
-        chosen.update(spread.tolist(), (spread[spread + 1 < bars] + 1).tolist())
+    flags = (
+        (signals.enter, LONG),
+        (signals.enter, SHORT),
+        (signals.exit_long, TRUE),
+        (signals.exit_short, TRUE),
+    )
+    for values, wanted in flags:
+        found = _spread(values.tobytes(), wanted)
+        chosen.update(found, (idx + 1 for idx in found if idx + 1 < bars))
     return sorted(chosen)
 
 
-def _places(flags: NDArray[Any]) -> NDArray[np.int64]:
-    """Where one-byte flags are set; looked at eight at a time, for few are."""
-    even = len(flags) // 8 * 8
-    words = np.flatnonzero(flags[:even].view(np.int64))
-    rows, places = np.nonzero(flags[:even].reshape(-1, 8)[words])
-    return np.concatenate((words[rows] * 8 + places, even + np.flatnonzero(flags[even:])))
+def _spread(flags: bytes, wanted: bytes) -> list[int]:
+    """Where a flag is set: the first place of each part of the run that has one, and the last."""
+    step = max(1, len(flags) // SAMPLE_BARS)
+    found = (flags.find(wanted, first, first + step) for first in range(0, len(flags), step))
+    return [idx for idx in (*found, flags.rfind(wanted)) if idx >= 0]
 
 
 def essence(order: Mapping[str, Any] | None) -> dict[str, Any] | None:

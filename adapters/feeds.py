@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -49,8 +49,17 @@ class Share(NamedTuple):
     candles: Candles
 
 
-def by_symbol(df: pd.DataFrame | CandleView, cfg: dict[str, Any]) -> list[Share]:
+def by_symbol(
+    df: pd.DataFrame | CandleView,
+    cfg: dict[str, Any],
+    check: Callable[[Candles], None] = check_columns,
+) -> list[Share]:
     """Split candles by symbol, in list order, each with its own settings.
+
+    Args:
+        df: the candles.
+        cfg: the settings.
+        check: looks at the candles of one symbol.
 
     Raises:
         CandleError: a candle is malformed.
@@ -59,10 +68,13 @@ def by_symbol(df: pd.DataFrame | CandleView, cfg: dict[str, Any]) -> list[Share]
     tidy: Any = df
     if isinstance(df, CandleView):
         candles, names_symbols = df.candles, False
-        check_columns(candles)
+        check(candles)
     else:
         tidy = tidy_candles(df)
-        candles, names_symbols = check_candles(tidy), "symbol" in tidy.columns
+        names_symbols = "symbol" in tidy.columns
+        candles = check_candles(tidy) if names_symbols else columns_of(tidy)
+        if not names_symbols:
+            check(candles)
     listed = [str(name) for name in setting(cfg, "symbols", ())]
     if not names_symbols:
         symbol = str(setting(cfg, "symbol", listed[0] if listed else "ASSET"))

@@ -215,13 +215,13 @@ def differs(a: Value, b: Value) -> Booleans:
 
 def crossed_above(a: Value, b: Value) -> Booleans:
     """a is above b now and was at or below it one bar ago."""
-    a, b = np.broadcast_arrays(a, b)
+    a, b = _side_by_side(a, b)
     crossed: Booleans
-    if is_loaded(a.size) and a.dtype == b.dtype == np.float64 and a.ndim == 1:
+    if is_loaded(a.size):
         from Backtest.signal_pass import crossings
 
         crossed = np.empty(a.shape, np.bool_)
-        crossings(np.ascontiguousarray(a), np.ascontiguousarray(b), crossed)
+        crossings(a, b, crossed)
         return crossed
     crossed = a > b
     crossed[1:] &= a[:-1] <= b[:-1]
@@ -232,6 +232,27 @@ def crossed_above(a: Value, b: Value) -> Booleans:
 def crossed_below(a: Value, b: Value) -> Booleans:
     """a is below b now and was at or above it one bar ago."""
     return crossed_above(b, a)
+
+
+def crossed(a: Value, b: Value) -> tuple[Booleans, Booleans]:
+    """Where a crosses above b, and where below it, in one go."""
+    a, b = _side_by_side(a, b)
+    if not is_loaded(a.size):
+        return crossed_above(a, b), crossed_above(b, a)
+    from Backtest.signal_pass import both_crossings
+
+    above, below = np.empty(a.shape, np.bool_), np.empty(a.shape, np.bool_)
+    both_crossings(a, b, above, below)
+    return above, below
+
+
+def _side_by_side(a: Value, b: Value) -> tuple[Numbers, Numbers]:
+    """Two series of one length; a number is one at every bar."""
+    first, second = np.broadcast_arrays(a, b)
+    return (
+        np.ascontiguousarray(first, dtype=np.float64),
+        np.ascontiguousarray(second, dtype=np.float64),
+    )
 
 
 def heikin_ashi_close(open_: Numbers, high: Numbers, low: Numbers, close: Numbers) -> Numbers:

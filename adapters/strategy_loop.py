@@ -27,6 +27,7 @@ from adapters.solo_loop import can_walk, walk_alone
 from adapters.views import CandleView
 from Backtest.compiled import LoopRules
 from Backtest.errors import BacktestError
+from Backtest.inspection import Inspection
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,10 +55,14 @@ def replay(
     Raises:
         BacktestError: the candles or an order are malformed.
     """
-    feeds = [
-        Feed(share.symbol, share.candles, AskedDecisions(strategy_type(share.cfg), share.frame))
-        for share in by_symbol(df, cfg)
-    ]
+    inspection = Inspection()
+    try:
+        feeds = [
+            Feed(share.symbol, share.candles, AskedDecisions(strategy_type(share.cfg), share.frame))
+            for share in by_symbol(df, cfg, inspection.begin)
+        ]
+    finally:
+        inspection.end()  # whatever a strategy makes of bad candles, the candles are what is wrong
     return run_feeds(adapter, feeds, cfg)
 
 

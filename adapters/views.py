@@ -192,7 +192,7 @@ class CandleView(FrameView):
         def make() -> pd.DataFrame:
             import pandas as pd
 
-            moments = pd.to_datetime(candles.times, unit="ms", utc=True)
+            moments = pd.to_datetime(candles.times, unit="ms", utc=True).as_unit("ms")
             return pd.DataFrame({"timestamp": moments, **columns})
 
         super().__init__(columns, len(candles), make)

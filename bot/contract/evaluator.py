@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from bot.contract.tree import (
 if TYPE_CHECKING:
     import pandas as pd
 
+ABOVE_BELOW = ("crossed_above", "crossed_below")
 _WINDOWS = {"sum": "total"}
 _PLAIN = {"abs": np.abs, "min": np.minimum, "max": np.maximum}
 
@@ -114,6 +116,7 @@ class _Evaluator:
         self.named: dict[str, Any] = {}
         self.done: dict[Node, Any] = {}
         self.roots: dict[str, frozenset[str]] = {}
+        self.crossings: dict[tuple[Node, Node], tuple[Any, Any]] = {}
 
     def run(self) -> dict[str, Any]:
         for timeframe, above in self.program.higher.items():
@@ -223,7 +226,7 @@ class _Evaluator:
                 return _COMPARE[node.operator](*self.pair(node.left, node.right))
             case Logic():
                 combine = np.logical_and if node.operator == "and" else np.logical_or
-                return combine.reduce([self.of(part) for part in node.operands])
+                return reduce(combine, [self.of(part) for part in node.operands])
             case Not():
                 return ~self.of(node.part)
             case Call():
@@ -258,8 +261,10 @@ class _Evaluator:
         name, arguments = node.function, node.arguments
         if name in ("hour", "weekday"):
             return getattr(series, name)(self.df)
-        if name in ("crossed_above", "crossed_below", "power"):
-            return getattr(series, name)(*self.pair(*arguments))
+        if name in ("crossed_above", "crossed_below"):
+            return self.crossed(name, arguments[0], arguments[1])
+        if name == "power":
+            return series.power(*self.pair(*arguments))
         if name in _PLAIN:
             return _PLAIN[name](*(self.of(argument) for argument in arguments))
         if name == "previous":
@@ -267,6 +272,14 @@ class _Evaluator:
         function = getattr(series, _WINDOWS.get(name, name))
         part = self.of(arguments[0])
         return function(part, self.length(arguments[1])) if len(arguments) == 2 else function(part)
+
+    def crossed(self, name: str, a: Node, b: Node) -> Any:
+        """Where a crosses b one way; the other way, often asked for too, is worked out with it."""
+        for pair, ways in (((a, b), ABOVE_BELOW), ((b, a), ABOVE_BELOW[::-1])):
+            if pair in self.crossings:
+                return self.crossings[pair][ways.index(name)]
+        self.crossings[a, b] = series.crossed(*self.pair(a, b))
+        return self.crossings[a, b][ABOVE_BELOW.index(name)]
 
     def length(self, node: Node) -> int:
         """The length of a window, the same at every bar."""

@@ -10,24 +10,13 @@ from hypothesis import strategies as st
 
 import Backtest.kernel  # noqa: F401 - machine code is at hand
 from adapters import series
-from adapters.decisions import _places
+from adapters.decisions import SAMPLE_BARS, _spread
 from Backtest.candle_pass import EXACT_US, us_to_ms
 from Backtest.candles import columns_of
 from Backtest.errors import CandleError
-from Backtest.measures import squares
-from Backtest.signal_pass import crossings
+from Backtest.signal_pass import both_crossings, crossings
 
 cells = st.one_of(st.integers(-2, 2).map(float), st.just(np.nan), st.floats(-1e300, 1e300))
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.integers(0, 10**6), st.integers(0, 5_000), st.sampled_from((1e-9, 1e-3, 1e150)))
-def test_squares_are_added_as_numpy_adds_them(seed: int, count: int, size: float) -> None:
-    returns = np.random.default_rng(seed).normal(0.0, size, count)
-    mean = float(returns.sum()) / max(count, 1)
-    losses = np.minimum(returns, 0.0)
-    expected = float(np.square(returns - mean).sum()), float(np.square(losses).sum())
-    assert squares(returns, mean) == expected
 
 
 @settings(max_examples=200, deadline=None)
@@ -41,6 +30,10 @@ def test_a_crossing_is_above_now_and_not_one_bar_ago(pairs: list[tuple[float, fl
         for row in range(len(pairs))
     ]
     assert found.tolist() == expected
+    above, below, other = (np.ones(len(a), np.bool_) for _ in range(3))
+    both_crossings(a, b, above, below)
+    crossings(b, a, other)
+    assert (above.tolist(), below.tolist()) == (expected, other.tolist())
 
 
 @pytest.mark.parametrize("level", [0.25, None])
@@ -52,7 +45,9 @@ def test_series_cross_alike_with_and_without_machine_code(level: float | None) -
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(series, "is_loaded", lambda rows: False)
         plain = [series.crossed_above(a, other), series.crossed_below(a, other)]
+        plain += series.crossed(a, other)
     quick = [series.crossed_above(a, other), series.crossed_below(a, other)]
+    quick += series.crossed(a, other)
     assert sum(int(crossed.sum()) for crossed in plain) > 1_000
     assert all(np.array_equal(one, two) for one, two in zip(plain, quick, strict=True))
 
@@ -93,7 +88,12 @@ def test_a_missing_moment_is_named_by_its_row() -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.sampled_from((-1, 0, 0, 0, 1)), max_size=70))
-def test_places_of_flags_are_found_eight_at_a_time(flags: list[int]) -> None:
-    expected = [place for place, flag in enumerate(flags) if flag]
-    assert _places(np.array(flags, np.int8)).tolist() == expected
+@given(st.lists(st.sampled_from((-1, 0, 0, 0, 1)), max_size=200))
+def test_the_sample_takes_flags_from_every_part_of_the_run(flags: list[int]) -> None:
+    places = [place for place, flag in enumerate(flags) if flag == 1]
+    found = _spread(np.array(flags, np.int8).tobytes(), b"\x01")
+    assert set(found) <= set(places)
+    assert bool(found) == bool(places)
+    part = max(1, len(flags) // SAMPLE_BARS)
+    assert {place // part for place in found} == {place // part for place in places}
+    assert not places or places[-1] in found
