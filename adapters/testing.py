@@ -132,8 +132,8 @@ def played_out(
     answer = broker.place_order({**order, "volume": volume})
     if not answer["success"]:
         raise ValueError(answer["error"])
-    open_, high, low, close = (float(decided[name]) for name in ("open", "high", "low", "close"))
-    for minute, open_, high, low, close in [(0, open_, high, low, close), *after]:
+    opened, top, bottom, last = (float(decided[name]) for name in ("open", "high", "low", "close"))
+    for minute, open_, high, low, close in [(0, opened, top, bottom, last), *after]:
         broker.step_candle(minute * _MINUTE_MS, open_, high, low, close, 0.0, order["symbol"])
     (trade,) = trades_of(SimBrokerAdapter(broker))
     return trade

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from Backtest.times import timeframe_ms
 from bot.contract.model import Contract
 from bot.contract.program import compile_contract
+from bot.contract.tree import Truth
 from bot.contract.warmup import warmup
 from bot.errors import WorldError
 from bot.mutation.mutants import Mutant
@@ -66,7 +67,10 @@ def compare(
     Raises:
         WorldError: the sandbox itself failed.
     """
-    bars = min(warmup(compile_contract(contract)) + _BARS, _MOST_BARS)
+    program = compile_contract(contract)
+    # `always` is the same at every bar because the contract says so.
+    stated = {rule for rule, tree in program.rules.items() if isinstance(tree, Truth)}
+    bars = min(warmup(program) + _BARS, _MOST_BARS)
     minutes = timeframe_ms(contract.market.timeframe) // 60_000
     lines = source.splitlines()
     differs: dict[int, str] = {}
@@ -91,7 +95,9 @@ def compare(
         for mutant, where in zip(batch, found, strict=True):
             differs[mutant.number] = where
             words = set(re.findall(r"[a-z]\w*", lines[mutant.line - 1]))
-            names = [name for name in constant if name.replace(".", "_") in words]
+            names = [
+                name for name in constant if name not in stated and name.replace(".", "_") in words
+            ]
             idle[mutant.number] = tuple(names)
     return Likeness(differs, idle, bars * len(SEEDS))
 

@@ -17,7 +17,7 @@ from sandbox_runner.port import Sandbox, SandboxUnavailable
 GATE = "mutation"
 # Of all mutants that are not argued equivalent; the examples are held to 1.
 LEAST_SCORE = 0.95
-_BATCH = 40
+_BATCH = 100
 _OUTCOMES = ("passed", "failed", "error", "time")
 
 
