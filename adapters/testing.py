@@ -19,8 +19,13 @@ from Backtest.simbroker import SimBroker
 
 SIDES = ("BUY", "SELL")
 Trade = tuple[str, int, float, int, float, str, float]
+# Minutes since the deciding candle opened; open, high, low, close.
+Candle = tuple[int, float, float, float, float]
+# The bar of an order, the candles after it, the trade that they make of it.
+Fate = tuple[int, list[Candle], Trade]
 
 _FIRST_CANDLE = pd.Timestamp("2024-01-01", tz="UTC")
+_MINUTE_MS = 60_000
 _REGIME_BARS = 40
 _BATCH = 512
 _DRIFTS = (-0.006, -0.002, 0.0, 0.002, 0.006)
@@ -108,6 +113,30 @@ def trades_of(adapter: SimBrokerAdapter) -> list[Trade]:
         )
         for trade in adapter.broker.get_trades()
     ]
+
+
+def played_out(
+    order: Mapping[str, Any], decided: pd.Series, after: list[Candle], cfg: Mapping[str, Any]
+) -> Trade:
+    """The trade that an order becomes on the candles after the one it was decided on.
+
+    It is of one lot, or one unit, and cash is ample: its levels are looked at, not its size.
+
+    Raises:
+        ValueError: the broker refuses the order, or nothing fills it.
+    """
+    settings = broker_settings(cfg)
+    volume = settings.get("lot") or 1.0
+    settings |= {"capital": 1e6 * volume * float(decided["close"]), "min_notional": None}
+    broker = SimBroker(**settings)
+    answer = broker.place_order({**order, "volume": volume})
+    if not answer["success"]:
+        raise ValueError(answer["error"])
+    opened, top, bottom, last = (float(decided[name]) for name in ("open", "high", "low", "close"))
+    for minute, open_, high, low, close in [(0, opened, top, bottom, last), *after]:
+        broker.step_candle(minute * _MINUTE_MS, open_, high, low, close, 0.0, order["symbol"])
+    (trade,) = trades_of(SimBrokerAdapter(broker))
+    return trade
 
 
 def both_answers(strategy: Any, candles: pd.DataFrame) -> tuple[list[Any], list[Any]]:

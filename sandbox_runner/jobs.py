@@ -23,6 +23,7 @@ from sandbox_runner.request import DECISIONS_FILE, REQUEST_FILE, Request, Run
 
 TEST_REPORT = "test_report.json"
 MUTANTS_FILE = "mutants.json"
+LIKENESS_FILE = "likeness.json"
 FREQTRADE_ANSWER = "freqtrade.json"
 _FREQTRADE_REQUEST = "request.json"
 TOOLS = ("flake8", "mypy", "bandit")
@@ -155,6 +156,47 @@ def mutants_job(
         command=(PYTHON, "-m", "sandbox_runner.mutants"),
         files={MUTANTS_FILE: json.dumps(request).encode(), tests: content},
         collect=(MUTANTS_FILE,),
+        timeout_s=timeout_s,
+        memory_mb=memory_mb,
+    )
+
+
+def likeness_job(
+    source: str,
+    versions: Sequence[str],
+    *,
+    bars: int,
+    minutes: int,
+    seeds: Sequence[int],
+    timeout_s: float = 300.0,
+    memory_mb: int = 1024,
+) -> Job:
+    """Hold versions of a strategy against the strategy itself on random markets.
+
+    Args:
+        source: the strategy.
+        versions: others of it.
+        bars: of a market.
+        minutes: the length of a candle.
+        seeds: the markets.
+        timeout_s: for all.
+        memory_mb: for all.
+
+    Returns:
+        A job that writes `likeness.json`, see `likeness.py`.
+    """
+    request = {
+        "source": source,
+        "versions": list(versions),
+        "bars": bars,
+        "minutes": minutes,
+        "seeds": list(seeds),
+        "seconds": 60,
+    }
+    return Job(
+        command=(PYTHON, "-m", "sandbox_runner.likeness"),
+        files={LIKENESS_FILE: json.dumps(request).encode()},
+        collect=(LIKENESS_FILE,),
         timeout_s=timeout_s,
         memory_mb=memory_mb,
     )

@@ -33,7 +33,8 @@ _MOST_BARS = 100_000
 def main(job: Path = Path("/job"), out: Path = Path("/out")) -> None:
     """Answer the request of a job."""
     request = json.loads((job / REQUEST).read_bytes())
-    for name in _WARM:
+    plugins = importlib.import_module("_pytest.config").default_plugins
+    for name in (*_WARM, *(f"_pytest.{plugin}" for plugin in plugins)):
         importlib.import_module(name)
     tests = (job / request["tests"]).read_bytes()
     _warm_market(tests)
@@ -92,6 +93,8 @@ def _run(request: dict[str, Any], tests: bytes, source: bytes, writer: int) -> i
     sys.dont_write_bytecode = True
     arguments = [str(folder / request["tests"]), "-x", "-q", "-p", "no:cacheprovider"]
     arguments += ["--noconftest", "-c", os.devnull, f"--rootdir={folder}"]
+    # Without this every folder from the root on is looked through.
+    arguments.append(f"--confcutdir={folder}")
     arguments += ["--import-mode=importlib", "--tb=no", "--assert=plain"]
     arguments += ["-p", "no:unraisableexception", "-p", "no:threadexception"]
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"

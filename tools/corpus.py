@@ -237,17 +237,23 @@ def main(arguments: list[str] | None = None) -> int:
 
 def show_mutants(paths: list[Path]) -> bool:
     """Print the score of each contract's tests and what survived; whether all is well."""
-    print(f"\n{'contract':<20}{'mutants':>8}{'killed':>8}  survived")
-    made = killed = 0
-    broken = False
+    print(f"\n{'contract':<20}{'mutants':>8}{'killed':>8}{'argued':>8}{'open':>6}  survived")
+    trials = []
     for name, mutation in mutated(paths):
-        made, killed = made + len(mutation.mutants), killed + len(mutation.killed)
-        broken = broken or bool(mutation.broken)
-        told = mutation.broken or "; ".join(map(str, mutation.survivors))
-        print(f"{name:<20}{len(mutation.mutants):>8}{len(mutation.killed):>8}  {told}".rstrip())
-    score = killed / made if made else 0.0
-    print(f"{killed} of {made} mutants killed: {score:.1%}")
-    return score >= LEAST_SCORE and not broken
+        trials.append(mutation)
+        counts = (len(mutation.mutants), len(mutation.killed), len(mutation.argued))
+        print(f"{name:<20}{counts[0]:>8}{counts[1]:>8}{counts[2]:>8}{len(mutation.open):>6}")
+        if mutation.broken:
+            print(f"    {mutation.broken}")
+        for mutant in mutation.survivors:
+            print(f"    {mutant} ({mutation.likeness.why(mutant)})", flush=True)
+    made, killed = sum(len(t.mutants) for t in trials), sum(len(t.killed) for t in trials)
+    argued = sum(len(t.argued) for t in trials)
+    raw, score = killed / max(1, made), killed / max(1, made - argued)
+    print(
+        f"{killed} of {made} mutants killed: {raw:.1%}; {argued} argued: {score:.1%} of the others"
+    )
+    return raw >= LEAST_SCORE and not any(trial.broken for trial in trials)
 
 
 if __name__ == "__main__":

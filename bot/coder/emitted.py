@@ -2,7 +2,7 @@
 
 One source of truth: the text is cut out of `adapters.series` itself, with everything that the
 wanted functions need, so that a file which may not import our packages computes the same. Only the
-functions that read the candles' times are written for Freqtrade's frames here.
+functions that read the candles' times, or call the compiled engine, are written for Freqtrade here.
 """
 
 import ast
@@ -12,11 +12,22 @@ from functools import cache
 
 from adapters import series
 
-# They read our own frames, or TA-Lib's private module.
+# They read our own frames, TA-Lib's private module or the compiled engine.
 _LEFT_OUT = {
-    *("at", "by_name", "column", "hour", "ma_type", "open_times", "resampled", "times", "weekday"),
+    *("at", "by_name", "column", "crossed_above", "hour", "ma_type", "open_times", "resampled"),
+    *("times", "weekday"),
 }
-_TIMES = '''
+_WITHOUT_OURS = '''
+def crossed_above(a: Value, b: Value) -> Booleans:
+    """a is above b now and was at or below it one bar ago."""
+    a, b = np.broadcast_arrays(a, b)
+    crossed: Booleans = a > b
+    crossed[1:] &= a[:-1] <= b[:-1]
+    crossed[:1] = False
+    return crossed
+
+
+
 def open_times(df: pd.DataFrame) -> Moments:
     """When each candle opened, in milliseconds of UTC."""
     return np.asarray(df["date"].dt.as_unit("ms").astype("int64"), dtype=np.int64)
@@ -67,7 +78,7 @@ def _parts() -> dict[str, _Part]:
     """The functions and aliases of the module, in its own order."""
     parts: dict[str, _Part] = {}
     _read(inspect.getsource(series), parts, _LEFT_OUT)
-    _read(_TIMES, parts, set())
+    _read(_WITHOUT_OURS, parts, set())
     return parts
 
 

@@ -2,28 +2,27 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from adapters.strategy_loop import replay_decisions
-from adapters.testing import Trade, market, new_adapter, trades_of
+from adapters.testing import Fate, Trade, market, new_adapter, trades_of
 from Backtest.times import timeframe_ms
-from bot.coder.mistakes import mistakes
+from bot.coder.fates import fates
+from bot.coder.markets import LONGEST_WALK, lively_markets
+from bot.coder.scenes import Scene, Sighting, scenes, sightings
 from bot.contract.evaluator import evaluate
 from bot.contract.interpreter import Candle, Interpreter, Reading
 from bot.contract.language import Program
 from bot.contract.model import Contract
-from bot.contract.tree import Truth
 from bot.contract.warmup import warmup
 from bot.decisions import decisions_of
 
 LIVE_BARS = 200
-SEEDS = range(1, 25)
 SAMPLES = 6
-LONGEST_WALK = 3_000
 
 
 @dataclass(frozen=True)
@@ -38,6 +37,11 @@ class Expected:
         entries: the bars at which an order is wanted, with its action.
         orders: the first, the middle and the last order of each side, whole, by bar.
         trades: what the broker makes of it, as `adapters.testing.trades_of` lists it.
+        scenes: a market and a bar of it for each way in which a rule is decided.
+        sightings: the same for candle patterns which the tests' market does not show.
+        warmup: the first bar at which everything has settled.
+        gaps: the bars from there on at which an indicator is missing, where there are any.
+        fates: candles drawn to reach the levels of an order, and the trade they make.
         walked: whether the interpreter walked the market; a warm-up of thousands of bars would
             take it minutes, then the evaluator, its equal, answers.
     """
@@ -51,6 +55,11 @@ class Expected:
     entries: Mapping[int, str]
     orders: Mapping[int, Mapping[str, Any]]
     trades: list[Trade]
+    scenes: Mapping[str, Scene]
+    sightings: Mapping[str, Sighting]
+    warmup: int
+    gaps: Mapping[str, list[int]]
+    fates: Mapping[str, Fate]
     walked: bool = True
 
 
@@ -62,15 +71,18 @@ def expect(contract: Contract, program: Program, cfg: Mapping[str, Any]) -> Expe
         program: its Program.
         cfg: DEFAULT_CFG of the strategy, for the broker's costs.
     """
-    bars = warmup(program) + LIVE_BARS
     minutes = timeframe_ms(contract.market.timeframe) // 60_000
-    seed = _lively_seed(program, bars, minutes)
+    settled = warmup(program)
+    bars = settled + LIVE_BARS
+    choice = lively_markets(program, bars, minutes)
+    seed = choice.seed
     frame = market(bars, seed, minutes)
     walked = bars <= LONGEST_WALK
     readings = walk(program, frame) if walked else computed(program, frame)
     symbol = contract.market.symbols[0]
     decisions = decisions_of(contract, program, frame, _columns(readings), symbol)
     entries = decisions["entries"]
+    orders = _telling_orders(entries)
     return Expected(
         bars=bars,
         seed=seed,
@@ -82,7 +94,12 @@ def expect(contract: Contract, program: Program, cfg: Mapping[str, Any]) -> Expe
             for rule in program.rules
         },
         entries={int(bar): order["action"] for bar, order in entries.items()},
-        orders=_telling_orders(entries),
+        orders=orders,
+        scenes=scenes(choice, settled),
+        sightings=sightings(choice),
+        warmup=settled,
+        gaps=_gaps(readings, settled),
+        fates=fates(contract, orders, frame["close"].tolist(), minutes),
         trades=_trades(cfg, frame, symbol, decisions),
         walked=walked,
     )
@@ -108,31 +125,6 @@ def computed(program: Program, frame: pd.DataFrame) -> list[Reading]:
         )
         for bar in range(len(frame))
     ]
-
-
-def _lively_seed(program: Program, bars: int, minutes: int) -> int:
-    """The first market that tells each rule from all its mistaken versions; else the best.
-
-    A test on a market where a clause never matters would pass on a strategy without it.
-    """
-    variants = {
-        f"{rule} {number}": tree
-        for rule, whole in program.rules.items()
-        for number, tree in enumerate([Truth(0, True), Truth(0, False), *mistakes(whole)])
-    }
-    both = replace(program, rules={**program.rules, **variants})
-    seeds = SEEDS if bars <= LONGEST_WALK else SEEDS[:1]
-    best, seed = -1, seeds[0]
-    for tried in seeds:
-        values = evaluate(both, market(bars, tried, minutes))
-        shown = sum(
-            not np.array_equal(values[name], values[name.partition(" ")[0]]) for name in variants
-        )
-        if shown == len(variants):
-            return tried
-        if shown > best:
-            best, seed = shown, tried
-    return seed
 
 
 def _telling_orders(entries: Mapping[str, Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
@@ -167,6 +159,19 @@ def _first_values(readings: list[Reading]) -> dict[str, int | None]:
         )
         for key in readings[0].indicators
     }
+
+
+def _gaps(readings: list[Reading], settled: int) -> dict[str, list[int]]:
+    """Where indicators are missing after the warm-up: a division by zero, nothing counted yet."""
+    found = {
+        key: [
+            bar
+            for bar in range(settled, len(readings))
+            if math.isnan(readings[bar].indicators[key])
+        ]
+        for key in readings[0].indicators
+    }
+    return {key: bars for key, bars in found.items() if bars}
 
 
 def _samples(readings: list[Reading]) -> dict[str, dict[int, float | bool]]:

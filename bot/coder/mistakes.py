@@ -4,7 +4,13 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any
 
-from bot.contract.tree import Indicator, Logic, Node, Not, Number, Price, Shift
+from bot.contract.tree import Arithmetic, Indicator, Logic, Node, Not, Number, Price, Shift
+
+COMPOUND_PRICES = {
+    "hl2": ("high", "low"),
+    "hlc3": ("high", "low", "close"),
+    "ohlc4": ("open", "high", "low", "close"),
+}
 
 
 def mistakes(tree: Node) -> Iterator[Node]:
@@ -36,10 +42,23 @@ def _here(node: Node) -> Iterator[Node]:
             yield node.part
         case Price() | Indicator():
             yield Shift(0, node, 1)
+            if isinstance(node, Price) and node.name in COMPOUND_PRICES:
+                yield from _with_a_late_part(COMPOUND_PRICES[node.name])
         case Shift():
             yield replace(node, bars=node.bars + 1)
         case Number():
             yield replace(node, value=_stepped(node.value))
+
+
+def _with_a_late_part(names: tuple[str, ...]) -> Iterator[Node]:
+    """An average of prices of which one is a bar late."""
+    for late in names:
+        parts = [Price(0, name) for name in names]
+        mixed = [Shift(0, part, 1) if part.name == late else part for part in parts]
+        total: Node = mixed[0]
+        for part in mixed[1:]:
+            total = Arithmetic(0, "+", total, part)
+        yield Arithmetic(0, "/", total, Number(0, len(names)))
 
 
 def _stepped(value: int | float) -> int | float:

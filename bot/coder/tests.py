@@ -21,6 +21,8 @@ def test_context(
         "cuts": literal(cuts),
         "has_indicators": bool(expected.first_values),
         "has_order": bool(expected.orders),
+        "has_fates": bool(expected.fates),
+        "warmup": expected.warmup,
         "oracle": "the interpreter of the rule language, which walks"
         if expected.walked
         else "our own evaluation of the contract's rules, which reads",
@@ -35,8 +37,30 @@ def test_context(
         "orders": _constant(
             "ORDERS", "dict[int, dict[str, Any]]", {k: dict(v) for k, v in expected.orders.items()}
         ),
+        "gaps": _constant("GAPS", "dict[str, list[int]]", dict(expected.gaps)),
+        "scenes": _constant(
+            "SCENES", "dict[str, tuple[str, int, int, bool]]", dict(expected.scenes)
+        ),
+        "has_sightings": bool(expected.sightings),
+        "sightings": _constant(
+            "SIGHTINGS", "dict[str, tuple[int, int, float]]", dict(expected.sightings)
+        ),
+        "fates": _constant("FATES", "dict[str, Fate]", dict(expected.fates)),
+        "testing": _imported(expected),
         "trades": _constant("TRADES", "list[Trade]", list(expected.trades)),
     }
+
+
+def _imported(expected: Expected) -> str:
+    """What the tests take from `adapters.testing`."""
+    names = ["Trade", "both_answers", "load_strategy", "market", "new_adapter", "trades_of"]
+    if expected.fates:
+        names = sorted([*names, "Fate", "played_out"], key=lambda name: (name[0].islower(), name))
+    line = f"from adapters.testing import {', '.join(names)}"
+    if len(line) <= WIDTH:
+        return line
+    lines = [f"    {name}," for name in names]
+    return "\n".join(["from adapters.testing import (", *lines, ")"])
 
 
 def _by_action(entries: Mapping[int, str]) -> dict[str, list[int]]:

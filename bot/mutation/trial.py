@@ -3,20 +3,21 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from bot.contract.model import Contract
 from bot.errors import WorldError
 from bot.gates.port import Verdict
+from bot.mutation.likeness import Likeness, compare
 from bot.mutation.mutants import Mutant, make_mutants
 from sandbox_runner.jobs import MUTANTS_FILE, mutants_job
 from sandbox_runner.port import Sandbox, SandboxUnavailable
 
 GATE = "mutation"
-# Of all mutants; the examples are held to 1.
+# Of all mutants that are not argued equivalent; the examples are held to 1.
 LEAST_SCORE = 0.95
-_BATCH = 40
+_BATCH = 100
 _OUTCOMES = ("passed", "failed", "error", "time")
 
 
@@ -28,41 +29,65 @@ class Mutation:
         mutants: all of them.
         killed: by number, the test that failed first, or `error` or `time`.
         survivors: those on which every test passed.
+        likeness: what random markets say of the survivors.
         broken: why nothing can be said; empty if all ran.
     """
 
     mutants: tuple[Mutant, ...]
     killed: Mapping[int, str]
     survivors: tuple[Mutant, ...]
+    likeness: Likeness = field(default_factory=Likeness)
     broken: str = ""
 
     @property
-    def score(self) -> float:
+    def argued(self) -> tuple[Mutant, ...]:
+        """The survivors that are no mistakes as far as anybody can see."""
+        return tuple(m for m in self.survivors if self.likeness.is_argued(m))
+
+    @property
+    def open(self) -> tuple[Mutant, ...]:
+        """The survivors that a better test would kill."""
+        return tuple(m for m in self.survivors if not self.likeness.is_argued(m))
+
+    @property
+    def raw_score(self) -> float:
         """Killed, as a part of all."""
         return len(self.killed) / len(self.mutants) if self.mutants else 0.0
+
+    @property
+    def score(self) -> float:
+        """Killed, as a part of those that are not argued to be no mistakes."""
+        counted = len(self.mutants) - len(self.argued)
+        return len(self.killed) / counted if counted else 0.0
 
     @property
     def verdict(self) -> Verdict:
         """The gate's word."""
         figure = f"{len(self.killed)} of {len(self.mutants)} mutants killed"
+        if self.argued:
+            figure += f", {len(self.argued)} argued equivalent"
         if self.broken or not self.mutants:
             return Verdict(GATE, False, figure, self.broken or "the strategy has no mutants")
         if self.score >= LEAST_SCORE:
             return Verdict(GATE, True, figure)
-        shown = "; ".join(str(mutant) for mutant in self.survivors[:3])
+        shown = "; ".join(str(mutant) for mutant in self.open[:3])
         return Verdict(
             GATE,
             False,
             figure,
             f"the tests pass on strategies with a mistake: {shown}",
-            f"line {self.survivors[0].line}",
+            f"line {self.open[0].line}",
             "let the tests expect values that this part of the strategy decides",
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Give it to programs."""
-        survived = [str(mutant) for mutant in self.survivors]
-        return {"made": len(self.mutants), "killed": len(self.killed), "survived": survived}
+        return {
+            "made": len(self.mutants),
+            "killed": len(self.killed),
+            "survived": [f"{mutant} ({self.likeness.why(mutant)})" for mutant in self.open],
+            "argued": [f"{mutant} ({self.likeness.why(mutant)})" for mutant in self.argued],
+        }
 
 
 def try_mutants(contract: Contract, files: Mapping[str, bytes], sandbox: Sandbox) -> Mutation:
@@ -88,13 +113,14 @@ def try_mutants(contract: Contract, files: Mapping[str, bytes], sandbox: Sandbox
         answers = _read(outcome.outputs.get(MUTANTS_FILE, b""), len(sources))
         if answers is None or answers[0][0] != "passed":
             why = "the tests fail on the strategy itself" if answers else "the tests did not run"
-            return Mutation(tuple(mutants), {}, tuple(mutants), why)
+            return Mutation(tuple(mutants), {}, tuple(mutants), broken=why)
         for mutant, (word, by) in zip(batch, answers[1:], strict=True):
             if word == "passed":
                 survivors.append(mutant)
             else:
                 killed[mutant.number] = by or word
-    return Mutation(tuple(mutants), killed, tuple(survivors))
+    likeness = compare(contract, source, survivors, sandbox)
+    return Mutation(tuple(mutants), killed, tuple(survivors), likeness)
 
 
 def _read(content: bytes, count: int) -> list[tuple[str, str]] | None:

@@ -1,0 +1,113 @@
+"""Survivors to arguments: is a mutant that no test kills a mistake at all?
+
+A survivor is held against the strategy on random markets: every column, every order and exit,
+asked for and read from the arrays, at every bar. Where one differs it is a mistake that the tests
+miss. Where none does, that is the argument that it is none, unless the line in question reads a
+column that never changes on those markets: then nothing was compared that could have differed.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from Backtest.times import timeframe_ms
+from bot.contract.model import Contract
+from bot.contract.program import compile_contract
+from bot.contract.tree import Truth
+from bot.contract.warmup import warmup
+from bot.errors import WorldError
+from bot.mutation.mutants import Mutant
+from sandbox_runner.jobs import LIKENESS_FILE, likeness_job
+from sandbox_runner.port import Sandbox, SandboxUnavailable
+
+SEEDS = range(501, 521)
+_BARS = 800
+_MOST_BARS = 6_000
+_BATCH = 20
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """What random markets say of mutants, by the mutant's number.
+
+    Attributes:
+        differs: where a mutant first differs from the strategy, empty if nowhere.
+        idle: the columns on its line that never change there.
+        bars: how many bars were compared.
+    """
+
+    differs: Mapping[int, str] = field(default_factory=dict)
+    idle: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    bars: int = 0
+
+    def is_argued(self, mutant: Mutant) -> bool:
+        """Whether nothing tells it from the strategy, and something could have."""
+        return self.differs.get(mutant.number) == "" and not self.idle.get(mutant.number)
+
+    def why(self, mutant: Mutant) -> str:
+        """The argument, or what is against it."""
+        found = self.differs.get(mutant.number)
+        if found is None:
+            return "not compared"
+        if found:
+            return f"a mistake: it differs on {found}"
+        idle = self.idle.get(mutant.number)
+        if idle:
+            return f"undecided: {', '.join(idle)} never changes in {self.bars} bars"
+        same = "the same columns, orders and exits"
+        return f"equivalent: {same} at {self.bars} bars of {len(SEEDS)} markets"
+
+
+def compare(
+    contract: Contract, source: str, survivors: Sequence[Mutant], sandbox: Sandbox
+) -> Likeness:
+    """Hold survivors against the strategy, in the sandbox.
+
+    Raises:
+        WorldError: the sandbox itself failed.
+    """
+    program = compile_contract(contract)
+    # `always` is the same at every bar because the contract says so.
+    stated = {rule for rule, tree in program.rules.items() if isinstance(tree, Truth)}
+    bars = min(warmup(program) + _BARS, _MOST_BARS)
+    minutes = timeframe_ms(contract.market.timeframe) // 60_000
+    lines = source.splitlines()
+    differs: dict[int, str] = {}
+    idle: dict[int, tuple[str, ...]] = {}
+    for first in range(0, len(survivors), _BATCH):
+        batch = survivors[first : first + _BATCH]
+        job = likeness_job(
+            source,
+            [mutant.source for mutant in batch],
+            bars=bars,
+            minutes=minutes,
+            seeds=SEEDS,
+        )
+        try:
+            outcome = sandbox.run(job)
+        except SandboxUnavailable as error:
+            raise WorldError(error.message, error.hint) from None
+        answer = _read(outcome.outputs.get(LIKENESS_FILE, b""), len(batch))
+        if answer is None:
+            continue
+        constant, found = answer
+        for mutant, where in zip(batch, found, strict=True):
+            differs[mutant.number] = where
+            words = set(re.findall(r"[a-z]\w*", lines[mutant.line - 1]))
+            names = [
+                name for name in constant if name not in stated and name.replace(".", "_") in words
+            ]
+            idle[mutant.number] = tuple(names)
+    return Likeness(differs, idle, bars * len(SEEDS))
+
+
+def _read(content: bytes, count: int) -> tuple[list[str], list[str]] | None:
+    """What the sandbox wrote, as one reads a stranger's letter."""
+    try:
+        told = json.loads(content)
+        constant = [str(name)[:100] for name in told["constant"]]
+        differs = [str(where)[:200] for where in told["differs"]]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return (constant, differs) if len(differs) == count else None
