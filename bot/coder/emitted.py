@@ -14,8 +14,8 @@ from adapters import series
 
 # They read our own frames, TA-Lib's private module or the compiled engine.
 _LEFT_OUT = {
-    *("at", "by_name", "column", "crossed_above", "hour", "ma_type", "open_times", "resampled"),
-    *("times", "weekday"),
+    *("at", "by_name", "column", "crossed", "crossed_above", "hour", "ma_type", "open_times"),
+    *("resampled", "times", "weekday"),
 }
 _WITHOUT_OURS = '''
 def crossed_above(a: Value, b: Value) -> Booleans:
