@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from Backtest.exact_sums import exact_sum
+from Backtest.compiled import is_loaded
+from Backtest.exact_sums import CALL_VALUES, exact_sum
 from Backtest.positions import Trade
 
 Floats = NDArray[np.float64]
+
+
+class Tally(NamedTuple):
+    """Sums over trades, each rounded once."""
+
+    pnl: float
+    gross_profit: float
+    gross_loss: float
+    fees: float
+    cost: float
+    traded: float
+    best_pnl: float
 
 
 @dataclass(frozen=True)
@@ -38,9 +52,25 @@ class Ledger:
         return len(self.pnl)
 
     @cached_property
-    def total_pnl(self) -> float:
-        """The profit of all of them."""
-        return exact_sum(self.pnl)
+    def tally(self) -> Tally:
+        """What they come to."""
+        if len(self) >= CALL_VALUES and is_loaded():
+            from Backtest.trade_pass import tally
+
+            columns = (self.pnl, self.fees, self.cost, self.volume)
+            prices = (self.entry_price, self.exit_price, self.best_pnl)
+            found = tally(*(np.ascontiguousarray(column) for column in (*columns, *prices)))
+            if all(map(math.isfinite, found)):
+                return Tally(*found)
+        return Tally(
+            pnl=exact_sum(self.pnl),
+            gross_profit=exact_sum(self.pnl[self.pnl > 0.0]),
+            gross_loss=exact_sum(-self.pnl[self.pnl < 0.0]),
+            fees=exact_sum(self.fees),
+            cost=exact_sum(self.cost),
+            traded=exact_sum(self.volume * (self.entry_price + self.exit_price)),
+            best_pnl=exact_sum(self.best_pnl),
+        )
 
     @cached_property
     def finished(self) -> Ledger:

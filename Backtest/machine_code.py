@@ -28,6 +28,7 @@ SOURCES = (
     "machine_code",
     "measures",
     "signal_pass",
+    "trade_pass",
 )
 
 

@@ -100,21 +100,20 @@ def usual_step(times: Times) -> int | None:
 def trade_figures(trades: Trades) -> dict[str, Any]:
     """Count, profit, win rate, profit factor and expectancy of finished trades."""
     ledger = ledger_of(trades)
-    pnl, total = ledger.pnl, ledger.total_pnl
-    winning, losing = pnl > 0.0, pnl < 0.0
-    won, lost = exact_sum(pnl[winning]), exact_sum(-pnl[losing])
-    count = len(pnl)
-    winners = int(np.count_nonzero(winning))
+    pnl, sums, count = ledger.pnl, ledger.tally, len(ledger)
+    winners = int(np.count_nonzero(pnl > 0.0))
     return {
         "total_trades": count,
-        "total_pnl": total,
+        "total_pnl": sums.pnl,
         "win_rate": winners / count if count else 0.0,
         "winners": winners,
-        "losers": int(np.count_nonzero(losing)),
-        "gross_profit": won,
-        "gross_loss": lost,
-        "profit_factor": finite(won / lost) if lost > 0.0 else None,
-        "expectancy": total / count if count else None,
+        "losers": int(np.count_nonzero(pnl < 0.0)),
+        "gross_profit": sums.gross_profit,
+        "gross_loss": sums.gross_loss,
+        "profit_factor": (
+            finite(sums.gross_profit / sums.gross_loss) if sums.gross_loss > 0.0 else None
+        ),
+        "expectancy": sums.pnl / count if count else None,
         "best_trade": float(pnl.max()) if count else None,
         "worst_trade": float(pnl.min()) if count else None,
     }
@@ -122,17 +121,17 @@ def trade_figures(trades: Trades) -> dict[str, Any]:
 
 def cost_figures(trades: Trades, mean_equity: float) -> dict[str, Any]:
     """Fees, all costs, their share of the profit before costs, turnover, break-even cost."""
-    ledger = ledger_of(trades)
-    cost = exact_sum(ledger.cost)
-    traded = exact_sum(ledger.volume * (ledger.entry_price + ledger.exit_price))
-    before_costs = ledger.total_pnl + cost
+    sums = ledger_of(trades).tally
+    before_costs = sums.pnl + sums.cost
     return {
-        "fees": exact_sum(ledger.fees),
-        "costs": cost,
-        "cost_share": finite(cost / before_costs) if before_costs > 0.0 else None,
-        "traded_value": traded,
-        "turnover": finite(traded / mean_equity) if mean_equity > 0.0 else None,
-        "break_even_cost_bps": finite(before_costs / traded * 1e4) if traded > 0.0 else None,
+        "fees": sums.fees,
+        "costs": sums.cost,
+        "cost_share": finite(sums.cost / before_costs) if before_costs > 0.0 else None,
+        "traded_value": sums.traded,
+        "turnover": finite(sums.traded / mean_equity) if mean_equity > 0.0 else None,
+        "break_even_cost_bps": (
+            finite(before_costs / sums.traded * 1e4) if sums.traded > 0.0 else None
+        ),
     }
 
 
@@ -151,11 +150,10 @@ def exposure(trades: Trades, rows: int) -> float:
 def ambiguity_band(trades: Trades) -> dict[str, Any]:
     """The profit under the worst reading, which is the one taken, and under the best."""
     ledger = ledger_of(trades)
-    same = np.array_equal(ledger.best_pnl, ledger.pnl)
     return {
         "ambiguous_trades": int(np.count_nonzero(ledger.ambiguous)),
-        "worst_pnl": ledger.total_pnl,
-        "best_pnl": ledger.total_pnl if same else exact_sum(ledger.best_pnl),
+        "worst_pnl": ledger.tally.pnl,
+        "best_pnl": ledger.tally.best_pnl,
     }
 
 
@@ -172,7 +170,8 @@ def by_year(
     `years` and `falls`, their drawdowns, are worked out if the caller does not have them.
     """
     ledger = ledger_of(trades)
-    ended = ledger.exit_time.astype("datetime64[ms]").astype("datetime64[Y]").astype(np.int64)
+    order = np.argsort(ledger.exit_time, kind="stable")
+    profits, ends = ledger.pnl[order], ledger.exit_time[order]
     table: dict[str, dict[str, Any]] = {}
     before = capital
     rows = np.asarray(equity, dtype=np.float64)
@@ -181,7 +180,8 @@ def by_year(
         falls = survey(rows, capital, [span for _, span in years])[1]
     for (year, (_, last)), fall in zip(years, falls, strict=True):
         final = float(rows[last - 1])
-        pnl = ledger.pnl[ended == year]
+        first, after = np.searchsorted(ends, (_opens(year), _opens(year + 1)))
+        pnl = profits[first:after]
         table[str(1970 + year)] = {
             "return": finite(final / before - 1.0) if before > 0.0 else None,
             "max_drawdown": fall,
@@ -191,6 +191,11 @@ def by_year(
         }
         before = final
     return table
+
+
+def _opens(year: int) -> int:
+    """When a year since 1970 begins, in milliseconds."""
+    return int(np.datetime64(year, "Y").astype("datetime64[ms]").astype(np.int64))
 
 
 def year_spans(times: Times) -> Years:

@@ -65,40 +65,40 @@ class Tape:
 
     def ledger(self) -> Ledger:
         """The trades as columns, the forced exit of what is still open at the end."""
-        kinds = self.whole[:, forms.KIND]
-        opened, left = (np.flatnonzero(kinds == kind) for kind in (forms.OPENED, forms.LEFT))
-        sign = self.whole[opened, forms.SIGN]
-        volume, raw_in, price_in, _, _ = self.exact[opened].T
-        _, raw_out, price_out, best, _ = self.exact[left].T
-        exit_row = self.whole[left, forms.BAR]
-        forced = np.zeros(len(opened), dtype=np.bool_)
-        if self.end.held:
-            last = float(self.candles.close[-1])
-            raw_out = np.append(raw_out, last)
-            price_out = np.append(price_out, self._forced_price(last, int(sign[-1])))
-            best = np.append(best, np.nan)
-            exit_row = np.append(exit_row, len(self.candles) - 1)
-            forced[-1] = True
+        from Backtest.trade_pass import lay_out
+
+        most = int(np.count_nonzero(self.whole[:, forms.KIND] == forms.OPENED))
+        numbers, places = np.empty((7, most)), np.empty((3, most), np.int64)
+        last_bar, leaving = len(self.candles) - 1, self._leaving()
         commission = self.settings.commission
-        fee_in = volume * price_in * commission
-        fees = fee_in + volume * price_out * commission
-        pnl = sign * volume * (price_out - price_in) - fees
-        lost = np.abs(price_in - raw_in) + np.abs(price_out - raw_out)
-        best_pnl = sign * volume * (best - price_in) - (fee_in + volume * best * commission)
+        lay_out(self.whole, self.exact, commission, last_bar, leaving, numbers, places)
+        volume, entry_price, exit_price, pnl, fees, cost, best_pnl = numbers
+        entry_row, exit_row, ambiguous = places
+        forced = np.zeros(most, dtype=np.bool_)
+        forced[most - 1 :] = self.end.held
         return Ledger(
             volume=volume,
-            entry_price=price_in,
-            exit_price=price_out,
+            entry_price=entry_price,
+            exit_price=exit_price,
             pnl=pnl,
             fees=fees,
-            cost=fees + lost * volume,
-            best_pnl=np.fmax(pnl, best_pnl),  # a missing best reading is the profit itself
-            entry_row=self.whole[opened, forms.BAR],
+            cost=cost,
+            best_pnl=best_pnl,
+            entry_row=entry_row,
             exit_row=exit_row,
             exit_time=self.candles.times[exit_row],
-            ambiguous=~np.isnan(best),
+            ambiguous=ambiguous.astype(np.bool_),
             forced=forced,
         )
+
+    def _leaving(self) -> NDArray[np.float64]:
+        """The exact row of the forced exit; empty if nothing is held at the end."""
+        if not self.end.held:
+            return np.empty(0)
+        last, row = float(self.candles.close[-1]), np.full(5, np.nan)
+        signs = self.whole[self.whole[:, forms.KIND] == forms.OPENED, forms.SIGN]
+        row[forms.RAW], row[forms.PRICE] = last, self._forced_price(last, int(signs[-1]))
+        return row
 
     def _forced_price(self, close: float, sign: int) -> float:
         settings = self.settings

@@ -50,6 +50,7 @@ def serve(makers: dict[str, Callable[[Columns], Callable[[], Any]]]) -> None:
         found = run()
         seconds = time.perf_counter() - start
         trades = found() if callable(found) else found
+        found = None  # what a run has left behind is not cleared away in the time of the next
         answer({"seconds": seconds, "trades": trades})
 
 
