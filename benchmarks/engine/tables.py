@@ -6,8 +6,12 @@ from benchmarks.engine.race import Result
 
 # Claim, whose time over whose, in which race, and what the issue asks for.
 CLAIMS = (
-    ("compiled path beside raptorbt's arrays", "dip", "raptorbt", "ours", 5.0),
-    ("compiled path beside vectorbt", "dip", "vectorbt", "ours", 8.0),
+    ("dip, a contract, beside raptorbt's arrays", "dip", "raptorbt", "ours-contract", 5.0),
+    ("dip, a strategy file, likewise", "dip", "raptorbt", "ours", 5.0),
+    ("cross, a contract, likewise", "cross", "raptorbt", "ours-contract", 5.0),
+    ("cross, a strategy file, likewise", "cross", "raptorbt", "ours", 5.0),
+    ("dip, a strategy file, beside vectorbt", "dip", "vectorbt", "ours", 8.0),
+    ("cross, a strategy file, likewise", "cross", "vectorbt", "ours", 8.0),
     ("event path beside backtesting.py", "dip", "backtesting", "ours-event", 10.0),
     ("df['close'].iloc[idx] beside backtesting.py", "dip", "backtesting", "ours-naive", 1.0),
     ("sweep of 100 sets beside raptorbt's batch", "sweep", "raptorbt", "ours", 10.0),
