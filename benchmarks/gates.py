@@ -7,6 +7,9 @@ libraries, the compiled loop and the files of Python have been used before, by o
 counted. Each run gives its own ratio: the wall time of the suite, static gates and judgement
 included, over that of the job that took longest in the same run. The limits are a ratio of 1.5 and
 6 s with two processors. Other programs on the machine make the seconds longer; the load is printed.
+
+The gate `freqtrade-parity` runs after the others and is a program of its own, which starts slowly;
+where Freqtrade is installed it is timed apart and counts in neither figure.
 """
 
 import os
@@ -18,10 +21,13 @@ from pathlib import Path
 from bot.coder.template import TemplateCoder
 from bot.contract.load import load_contract
 from bot.contract.program import compile_contract
+from bot.freqtrade_place import find_freqtrade
 from bot.gates.examination import Examination, examine
+from bot.gates.freqtrade import examine_freqtrade
 from bot.gates.port import Case
 from bot.market_data import read_market_data
 from bot.plan import planned_files
+from bot.trial import USUAL_LIMITS
 from bot.workshop import opened_sandbox, say_on_terminal, warm_mypy_cache
 from sandbox_runner.port import Job, Outcome, Sandbox
 
@@ -73,6 +79,21 @@ def suite(sandbox: Timed, mypy_cache: Path | None) -> tuple[float, Examination]:
     return time.monotonic() - start, found
 
 
+def seconds_of_parity(sandbox: Sandbox) -> float | None:
+    """The wall time of `freqtrade-parity` alone; None where Freqtrade is not installed."""
+    packages = find_freqtrade()
+    if packages is None:
+        return None
+    contract = load_contract(EXAMPLE).strategy
+    program, data = compile_contract(contract), read_market_data(contract, Path())
+    files = TemplateCoder().write(contract, EXAMPLE.as_posix()).contents
+    start = time.monotonic()
+    verdict = examine_freqtrade(contract, program, files, data, sandbox, USUAL_LIMITS, packages)
+    if not verdict.passed:
+        raise SystemExit(f"bench: freqtrade-parity refused the demo: {verdict.reason}")
+    return time.monotonic() - start
+
+
 def main() -> None:
     """Print the runs; exit 1 if a gate refused or the median is above a limit."""
     sandbox, cache = opened_sandbox("namespace"), warm_mypy_cache(say_on_terminal)
@@ -92,6 +113,9 @@ def main() -> None:
         told = f"{tool} {slowest:.2f} s"
         print(f"{number:<5}{seconds:>9.2f}{told:>22}{ratios[-1]:>7.2f}{os.getloadavg()[0]:>7.1f}")
     print("last run: " + ", ".join(f"{name} {s:.2f}" for name, s in sorted(timed.seconds.items())))
+    parity = seconds_of_parity(sandbox)
+    told = "not installed" if parity is None else f"{parity:.2f} s"
+    print(f"freqtrade-parity, after the others and not counted: {told}")
     total, ratio = statistics.median(totals), statistics.median(ratios)
     print(f"median: {total:.2f} s (limit {SECONDS_LIMIT}), ratio {ratio:.2f} (limit {RATIO_LIMIT})")
     if total > SECONDS_LIMIT or ratio > RATIO_LIMIT:
