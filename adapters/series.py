@@ -216,14 +216,13 @@ def differs(a: Value, b: Value) -> Booleans:
 def crossed_above(a: Value, b: Value) -> Booleans:
     """a is above b now and was at or below it one bar ago."""
     a, b = np.broadcast_arrays(a, b)
-    crossed: Booleans
     if is_loaded(a.size) and a.dtype == b.dtype == np.float64 and a.ndim == 1:
         from Backtest.signal_pass import crossings
 
-        crossed = np.empty(a.shape, np.bool_)
-        crossings(np.ascontiguousarray(a), np.ascontiguousarray(b), crossed)
-        return crossed
-    crossed = a > b
+        filled: Booleans = np.empty(a.shape, np.bool_)
+        crossings(np.ascontiguousarray(a), np.ascontiguousarray(b), filled)
+        return filled
+    crossed: Booleans = a > b
     crossed[1:] &= a[:-1] <= b[:-1]
     crossed[:1] = False
     return crossed

@@ -16,6 +16,7 @@ from adapters import series
 _LEFT_OUT = {
     *("at", "by_name", "column", "hour", "ma_type", "open_times", "resampled", "times", "weekday"),
 }
+_COMPILED = {"is_loaded"}
 _TIMES = '''
 def open_times(df: pd.DataFrame) -> Moments:
     """When each candle opened, in milliseconds of UTC."""
@@ -59,7 +60,7 @@ class _Part:
 
     def add(self, text: str, node: ast.stmt) -> None:
         self.texts.append(text)
-        self.uses |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        self.uses |= _names(node)
 
 
 @cache
@@ -81,9 +82,24 @@ def _read(source: str, parts: dict[str, _Part], left_out: set[str]) -> None:
             name, is_function, first = node.targets[0].id, False, node.lineno
         else:
             continue
+        compiled = _compiled_lines(node)
+        wanted = range(first, (node.end_lineno or first) + 1)
         # flake8 wants no blank before the colon of a slice.
-        text = "\n".join(lines[first - 1 : node.end_lineno]).replace(" :", ":")
+        text = "\n".join(lines[n - 1] for n in wanted if n not in compiled).replace(" :", ":")
         parts.setdefault(name, _Part(is_function)).add(text, node)
+
+
+def _compiled_lines(node: ast.stmt) -> set[int]:
+    """The lines of passes in machine code, which only our packages have; the rest does the same."""
+    found: set[int] = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.If) and _names(part.test) & _COMPILED:
+            found |= set(range(part.lineno, (part.end_lineno or part.lineno) + 1))
+    return found
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def emitted(wanted: Iterable[str]) -> tuple[str, str]:
