@@ -55,7 +55,7 @@ def run_stage(args: argparse.Namespace) -> int:
     try:
         return stages[args.stage](desk, args)
     finally:
-        say(f"{desk.forge.api.calls} requests to GitHub's API")
+        say(desk.forge.api.spent())
 
 
 def plan(desk: "Desk", args: argparse.Namespace) -> int:
@@ -125,7 +125,10 @@ def write(desk: "Desk", args: argparse.Namespace) -> int:
             sys.stdout.write(json.dumps(done.result.to_dict()) + "\n")
         return done.exit_code
 
-    return _worst(one, find_items(desk, check_keys(args.keys)))
+    items = find_items(desk, check_keys(args.keys))
+    code = _worst(one, items)
+    desk.actions.summary(desk.forge.api.spent(len(items)))
+    return code
 
 
 def run_gates(args: argparse.Namespace) -> int:

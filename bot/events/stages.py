@@ -26,6 +26,7 @@ from bot.events.handover import (
     write_outcomes,
 )
 from bot.events.items import Deed, Item
+from bot.forge.port import PullState
 from bot.freqtrade_place import find_freqtrade
 from bot.gates.examination import Examination, examine
 from bot.gates.port import Case
@@ -82,6 +83,22 @@ def generate(desk: Desk, item: Item, out: Path) -> bool:
     return True
 
 
+def still_to_regenerate(desk: Desk, item: Item) -> bool:
+    """Whether one more candidate is asked for, and this run has not proposed it yet.
+
+    People run a workflow again, and runners die: a run that was started by hand proposes once
+    more only once. The check comes last and names its run. A proposal without one was not
+    finished, so it is gone on with. A command in a comment has an answer to look at instead.
+    """
+    if not item.regenerate or item.order or item.read is None or item.read.task is None:
+        return item.regenerate
+    pull = desk.forge.find(item.read.task.branch)
+    if pull is None or pull.state is not PullState.OPEN:
+        return True
+    mark = desk.forge.checks.last_mark(pull.draft.head, pull.draft.tag)
+    return mark is not None and mark.link != desk.actions.run_url
+
+
 def run_gates(
     key: str,
     folder: Path,
@@ -134,7 +151,7 @@ def deliver(desk: Desk, item: Item, folder: Path) -> Result:
     """
     if item.read is None or item.read.loaded is None:
         raise InputError(f"there is no contract under {item.key}")
-    shop = desk.workshop(regenerate=item.regenerate)
+    shop = desk.workshop(regenerate=still_to_regenerate(desk, item))
     delivery = None
     if has_case(folder, item.key):
         # Freqtrade need not be installed where its answers are only judged.

@@ -75,12 +75,12 @@ class GitHubForge:
         draft = self._with_picture(draft)
         last = self.find(draft.branch)
         if last is None or not continues(last, draft, reopen):
-            return self._labelled(self._open(draft, last))
+            return self._labelled(self._open(draft, last), opened=True)
         if last.state is PullState.MERGED or (last.state is PullState.CLOSED and not reopen):
             return last
         if last.state is PullState.CLOSED and not self._reopened(last.number):
             # GitHub does not reopen a pull request whose branch was replaced meanwhile.
-            return self._labelled(self._open(draft, last))
+            return self._labelled(self._open(draft, last), opened=True)
         return self._labelled(self._updated(last, draft))
 
     def find(self, branch: str) -> PullRequest | None:
@@ -225,7 +225,7 @@ class GitHubForge:
                     raise
 
         try:
-            pull = self.api.ensure("the pull request", look, write)
+            pull = self.api.ensure("the pull request", look, write, looked=True)
         except Forbidden:
             raise PullRequestForbidden(draft, self.compare_link(draft)) from None
         return self._updated(pull, draft)
@@ -246,15 +246,22 @@ class GitHubForge:
             return pull
         wanted = {"title": draft.title, "body": draft.body}
 
+        def right(found: PullRequest) -> bool:
+            return found.draft.title == draft.title and same(found.draft.body, draft.body)
+
         def look() -> PullRequest | None:
             found = self._seen(pull.number)
-            right = found.draft.title == draft.title and same(found.draft.body, draft.body)
-            return found if right else None
+            return found if right(found) else None
+
+        fresh = pull.state is PullState.OPEN  # else it was read before it was opened again
+        if fresh and right(pull):
+            return pull
 
         return self.api.ensure(
             f"the text of pull request {pull.number}",
             look,
             lambda: self.api.write("PATCH", f"pulls/{pull.number}", wanted),
+            looked=fresh,
         )
 
     def reopen(self, number: int) -> bool:
@@ -274,13 +281,19 @@ class GitHubForge:
         except Unprocessable:
             return False
 
-    def _labelled(self, pull: PullRequest) -> PullRequest:
+    def _labelled(self, pull: PullRequest, *, opened: bool = False) -> PullRequest:
         wanted = self.settings.pull_requests.labels
-        self.label(pull.number, wanted)
+        self.label(pull.number, wanted, looked=opened)
         return pull
 
-    def label(self, number: int, wanted: Iterable[str]) -> None:
-        """Add labels to an issue or pull request; those that are there stay."""
+    def label(self, number: int, wanted: Iterable[str], *, looked: bool = False) -> None:
+        """Add labels to an issue or pull request; those that are there stay.
+
+        Args:
+            number: the issue or pull request.
+            wanted: the labels.
+            looked: whether it is known that they are not there, as with one just opened.
+        """
         names = tuple(wanted)
 
         def look() -> bool | None:
@@ -293,6 +306,7 @@ class GitHubForge:
                 f"the labels of #{number}",
                 look,
                 lambda: self.api.write("POST", f"issues/{number}/labels", {"labels": list(names)}),
+                looked=looked,
             )
 
     def _is_own(self, row: dict[str, Any], branch: str = "") -> bool:
