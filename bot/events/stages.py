@@ -84,19 +84,33 @@ def generate(desk: Desk, item: Item, out: Path) -> bool:
 
 
 def still_to_regenerate(desk: Desk, item: Item) -> bool:
-    """Whether one more candidate is asked for, and this run has not proposed it yet.
+    """Whether one more candidate is asked for, and has not been proposed for this request yet.
 
-    People run a workflow again, and runners die: a run that was started by hand proposes once
-    more only once. The check comes last and names its run. A proposal without one was not
-    finished, so it is gone on with. A command in a comment has an answer to look at instead.
+    People run a workflow again, GitHub delivers twice and runners die: a request is carried out
+    once. The check comes last and says for which request it was written. A proposal without one was
+    not finished, so it is gone on with.
     """
-    if not item.regenerate or item.order or item.read is None or item.read.task is None:
+    if not item.regenerate or item.read is None or item.read.task is None:
         return item.regenerate
     pull = desk.forge.find(item.read.task.branch)
     if pull is None or pull.state is not PullState.OPEN:
         return True
-    mark = desk.forge.checks.last_mark(pull.draft.head, pull.draft.tag)
-    return mark is not None and mark.link != desk.actions.run_url
+    link = desk.forge.checks.last_link(pull.draft.head, pull.draft.tag)
+    if link is None:
+        return False
+    return not link.endswith(_anchor(item)) if item.order else link != proof_link(desk, item)
+
+
+def proof_link(desk: Desk, item: Item) -> str:
+    """What a check links to: the run, and the comment that asked for it."""
+    page = desk.actions.run_url
+    if item.order and not page:
+        page = f"{desk.forge.address}/issues/{item.at}"
+    return f"{page}{_anchor(item)}"
+
+
+def _anchor(item: Item) -> str:
+    return f"#issuecomment-{item.order}" if item.order else ""
 
 
 def run_gates(

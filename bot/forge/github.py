@@ -106,8 +106,16 @@ class GitHubForge:
             raise InputError(f"there is no pull request {number}", hint) from None
 
     def _seen(self, number: int) -> PullRequest:
-        """One by its number, as those ask who know that it is there or comes."""
-        return _pull(self.api.get(f"pulls/{number}"))
+        """One by its number, as those ask who know that it is there or comes.
+
+        That of a fork has the fork's owner in its branch's name, so it is taken for no task's.
+        """
+        row = self.api.get(f"pulls/{number}")
+        pull = _pull(row)
+        if self._is_own(row):
+            return pull
+        owner = ((row.get("head") or {}).get("user") or {}).get("login", "")
+        return replace(pull, draft=replace(pull.draft, branch=f"{owner}:{pull.draft.branch}"))
 
     def pulls(self) -> tuple[PullRequest, ...]:
         """All of generated branches, oldest first."""
@@ -278,7 +286,10 @@ class GitHubForge:
                 look,
                 lambda: self.api.write("PATCH", f"pulls/{number}", {"state": "open"}),
             )
-        except Unprocessable:
+        except Unprocessable as error:
+            # A refusal without that word is about something else, and not for ever.
+            if "state cannot be changed" not in error.message:
+                raise
             return False
 
     def _labelled(self, pull: PullRequest, *, opened: bool = False) -> PullRequest:

@@ -13,6 +13,7 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -68,6 +69,14 @@ class Passing(ApiError):
 
 class Limited(ApiError, RateLimited):
     """The requests of this hour are used up, or too few for what is to do."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """How many requests are left, and when there are more."""
+
+    left: int
+    until: str
 
 
 class GitHubApi:
@@ -185,10 +194,13 @@ class GitHubApi:
         viewer = ((found or {}).get("data") or {}).get("viewer") or {}
         return str(viewer.get("login") or "")
 
-    def leave_room(self, calls: int) -> None:
+    def leave_room(self, calls: int) -> Room | None:
         """Stop before work begins that the hour's requests would not last for.
 
         Asking does not count. A server without limits has no answer, and that is one.
+
+        Returns:
+            What is left of the hour; None where there is no limit.
 
         Raises:
             Limited: fewer are left, with the time at which there are more.
@@ -196,11 +208,11 @@ class GitHubApi:
         try:
             core = self.get("/rate_limit")["resources"]["core"]
         except (Missing, Forbidden):
-            return
+            return None
         left, wait = int(core["remaining"]), float(core["reset"]) - self._now()
-        if left >= calls or wait <= 0:
-            return
         at = time.strftime("%H:%M UTC", time.gmtime(self._now() + wait))
+        if left >= calls or wait <= 0:
+            return Room(left, at)
         limited = Limited(
             f"GitHub's rate limit has {left} requests left until {at}; "
             f"one contract may take {calls}, so nothing was begun",

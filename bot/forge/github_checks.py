@@ -49,13 +49,6 @@ class CheckReport:
         return "success" if self.passed else "failure"
 
 
-@dataclass(frozen=True)
-class Mark:
-    """A check or status that a run left on a commit, with the address of the run."""
-
-    link: str
-
-
 class GitHubChecks:
     """The checks of one repository."""
 
@@ -103,17 +96,17 @@ class GitHubChecks:
         )["check_runs"]
         return max(runs, key=lambda run: int(run["id"]), default=None)
 
-    def last_mark(self, head: str, key: str) -> Mark | None:
-        """What the last run about a key left on a commit, as a check run or else as a status."""
+    def last_link(self, head: str, key: str) -> str | None:
+        """Where the last check of a commit about a key links to, or its status; None without."""
         try:
             run = self.read(head)
             if run is not None and run.get("external_id") == key:
-                return Mark(str(run.get("details_url") or ""))
+                return str(run.get("details_url") or "")
         except (Forbidden, Missing):
             pass
         for row in self._statuses(head):
             if row.get("context") == NAME:
-                return Mark(str(row.get("target_url") or ""))
+                return str(row.get("target_url") or "")
         return None
 
     def _statuses(self, head: str) -> list[dict[str, Any]]:

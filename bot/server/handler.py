@@ -175,7 +175,9 @@ def _do(desk: Desk, item: Item, folder: Path, bench: Bench) -> str:
             raise
         if refusal := _still_allowed(desk):
             return refusal.reason
-    return write(desk, item, folder).state
+    done = write(desk, item, folder)
+    desk.say(f"{item.path or item.at}: {done.state}{done.code}")
+    return done.state
 
 
 def _still_allowed(desk: Desk) -> Ignored | None:

@@ -276,8 +276,9 @@ def in_process(arguments: list[str], heard: io.StringIO) -> int:
 
 @dataclass
 class Child:
-    """A job in a process of its own, which may be killed."""
+    """A job in a process of its own, which may be killed, or interrupted as a runner does first."""
 
+    number: signal.Signals = signal.SIGKILL
     pid: int = 0
     code: int | None = None
 
@@ -299,7 +300,7 @@ class Child:
 
     def kill(self) -> None:
         if self.pid:
-            os.kill(self.pid, signal.SIGKILL)
+            os.kill(self.pid, self.number)
 
     def wait(self) -> int:
         _, status = os.waitpid(self.pid, 0)

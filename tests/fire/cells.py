@@ -1,10 +1,12 @@
 """A flow, one of its calls and what goes wrong there: a cell, tried and judged."""
 
 import re
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from bot.events.reasons import Reason
 from bot.testing.messages import GIT_ROUTE, GRAPHQL_ROUTE, Exchange, Request
 from tests.fire.bench import Bench, Child, Kept, Ran
 from tests.fire.flows import Event, Flow
@@ -15,9 +17,10 @@ FAULTS = (
     *("500", "502", "reset", "time-out before", "time-out after", "secondary limit"),
     *("422", "404", "stale", "away"),
 )
-KILLS = ("killed before", "killed after")
+KILLS = ("killed before", "killed after", "interrupted")
 _HOLD_S = 0.02
 _ADVICE = re.compile(r"\b(run (it )?again|run the whole|run:|give a token|ask for|open it)", re.I)
+_CODE = re.compile(rf"\[({'|'.join(Reason)})\]")
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ def _reads(call: Exchange) -> bool:
 
 def _applies(kind: str, call: Exchange, late: bool) -> bool:
     git = call.route == GIT_ROUTE
-    if kind in ("time-out after", "killed after"):
+    if kind in ("time-out after", "killed after", "interrupted"):
         return changes(call)
     if kind == "422":
         return changes(call) and not git
@@ -133,7 +136,9 @@ def try_cell(bench: Bench, reference: Reference, cell: Cell) -> Verdict:
     what = f"{reference.calls[cell.call].method} {_short(reference.calls[cell.call].path)}"
     late = cell.call >= reference.early
     bench.go_back(reference.middle if late else reference.start)
-    child = Child() if cell.kind in KILLS else None
+    child = None
+    if cell.kind in KILLS:
+        child = Child(signal.SIGINT if cell.kind == "interrupted" else signal.SIGKILL)
     before = reference.calls[reference.early if late else 0 : cell.call]
     if cell.kind == "stale":  # such a fault is only asked about reads
         before = tuple(call for call in before if _reads(call))
@@ -200,6 +205,8 @@ def _first_end(bench: Bench, reference: Reference, ran: Ran, *, killed: bool) ->
         return "", f"a bug: {ran.log[-300:]}"
     if not _ADVICE.search(ran.log):
         return "", f"exit {ran.code} without advice: {ran.log[-300:]}"
+    if not _CODE.search(ran.log):
+        return "", f"exit {ran.code} without a reason's code: {ran.log[-300:]}"
     return "next run", ""
 
 

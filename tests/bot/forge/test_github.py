@@ -8,7 +8,7 @@ import pytest
 from bot.errors import InputError, SafetyStop, WorldError
 from bot.events.trigger import Actor
 from bot.forge.github import GitHubForge, PullRequestForbidden
-from bot.forge.github_api import ApiError, GitHubApi
+from bot.forge.github_api import ApiError, GitHubApi, Unprocessable
 from bot.forge.github_checks import Annotation, CheckReport
 from bot.forge.github_comments import Thread
 from bot.forge.github_health import examine_github
@@ -379,6 +379,18 @@ def say_as_app(world: World, runs: int) -> None:
         forge.said.stick(Thread(number), "status", f"word {run}", run)
         (said,) = forge.comments(number)
         assert (said.author, said.body) == ("my-app[bot]", f"word {run}")
+
+
+def test_a_reopening_that_github_refuses_without_a_reason_opens_no_second_one(world: World) -> None:
+    forge = forge_of(world)
+    wanted = draft(world)
+    number = forge.submit(wanted).number
+    forge.close(number)
+    world.hub.faults.add(f"PATCH /repos/*/pulls/{number}", status=422)
+    with pytest.raises(Unprocessable):
+        forge.submit(wanted, reopen=True)
+    assert [each.number for each in forge.pulls()] == [number]
+    assert forge.submit(wanted, reopen=True).number == number
 
 
 def test_what_has_not_changed_is_read_again_for_nothing(world: World) -> None:

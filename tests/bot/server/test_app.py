@@ -72,6 +72,17 @@ def test_what_is_not_github_s_is_refused(
     assert ids(receiver.state) == before
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("POST", "/", 404), ("POST", "/webhook/", 404), ("GET", "/webhook", 405), ("PUT", "/x", 404)],
+)
+def test_what_comes_to_another_address_is_told_which_one_it_is(
+    receiver: Service, method: str, path: str, status: int
+) -> None:
+    answer = receiver.ask(method, path, b"{}" if method != "GET" else None)
+    assert (answer.status, answer.word, answer.reason) == (status, "refused", "no-such-address")
+
+
 def test_a_body_signed_by_somebody_else_is_refused(receiver: Service) -> None:
     body = json.dumps(PUSH).encode()
     answer = receiver.ask("POST", "/webhook", body, headers("push", body, secret="x" * 32))
@@ -277,6 +288,18 @@ def test_a_worker_that_outlives_its_server_keeps_its_lease_until_it_is_gone(
     wait_for(lambda: len(service.world.hosted.record.comments) == 1, "the answer")
     service.settle()
     assert len(service.world.hosted.record.comments) == 1
+
+
+def test_a_delivery_is_known_again_after_a_restart_and_after_kill_9(service: Service) -> None:
+    service.arguments = ("--workers", "0")
+    service.start()
+    assert service.deliver("push", PUSH, "dddddddd-1").status == 202
+    for end in (service.kill, service.stop):
+        end()
+        service.start()
+        again = service.deliver("push", PUSH, "dddddddd-1")
+        assert (again.status, again.reason) == (200, "duplicate-delivery")
+    assert ids(service.state) == ["dddddddd-1"]
 
 
 def test_two_servers_do_not_share_a_folder(service: Service) -> None:
