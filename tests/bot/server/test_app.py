@@ -1,5 +1,6 @@
 """The receiver as GitHub and strangers meet it: a real process over real sockets."""
 
+import asyncio
 import gzip
 import json
 import os
@@ -16,7 +17,9 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.server.deliveries import MOST_BYTES, sign
+from bot.server.deliveries import MOST_BYTES, Delivery, sign
+from bot.server.intake import Intake, QueueUnavailable
+from bot.server.queue import Added
 from bot.testing import GitHubServer
 from tests.bot.events.hub import HOUSE, comment, push
 from tests.bot.server.service import SECRET, Service, headers, make_service, wait_for
@@ -300,6 +303,23 @@ def test_a_delivery_is_known_again_after_a_restart_and_after_kill_9(service: Ser
         again = service.deliver("push", PUSH, "dddddddd-1")
         assert (again.status, again.reason) == (200, "duplicate-delivery")
     assert ids(service.state) == ["dddddddd-1"]
+
+
+def test_a_delivery_that_breaks_the_intake_does_not_end_it(tmp_path: Path) -> None:
+    """Whatever goes wrong with one, the next is accepted."""
+
+    async def two() -> None:
+        intake = Intake(tmp_path)
+        try:
+            with pytest.raises(QueueUnavailable):
+                await intake.take(Delivery("broken-1", "push", "a/b", 2**70, b"{}"))
+            taken = await intake.take(Delivery("sound-01", "push", "a/b", 1, b"{}"))
+            assert taken is Added.ACCEPTED
+        finally:
+            intake.close()
+
+    asyncio.run(two())
+    assert ids(tmp_path) == ["sound-01"]
 
 
 def test_two_servers_do_not_share_a_folder(service: Service) -> None:
