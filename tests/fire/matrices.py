@@ -51,14 +51,14 @@ def _memory_disk() -> Path | None:
 
 def tasks(matrices: Iterable[str], flows: Iterable[str], parts: int) -> list[Task]:
     """Deal the matrices out, so that what is left out for want of time is spread over all."""
-    names, found = list(flows), []
-    for matrix in matrices:
-        if matrix in KINDS:
-            found += [Task(matrix, name, part, parts) for part in range(parts) for name in names]
-        elif matrix == "duplicates":
-            found += [Task(matrix, case.name) for case in duplicates.CASES]
-        else:
-            found.append(Task(matrix, ""))
+    wanted, names, found = set(matrices), list(flows), []
+    if "strangers" in wanted:
+        found.append(Task("strangers", ""))
+    cases = [Task("duplicates", case.name) for case in duplicates.CASES]
+    for part in range(parts):
+        for matrix in sorted(wanted & set(KINDS)):
+            found += [Task(matrix, name, part, parts) for name in names]
+        found += cases[part::parts] if "duplicates" in wanted else []
     return found
 
 
