@@ -1,5 +1,6 @@
 """Verdicts and problems to a check of a commit: a check run, else a commit status."""
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,15 +99,14 @@ class GitHubChecks:
 
     def last_link(self, head: str, key: str) -> str | None:
         """Where the last check of a commit about a key links to, or its status; None without."""
-        try:
+        with contextlib.suppress(Forbidden, Missing):
             run = self.read(head)
             if run is not None and run.get("external_id") == key:
                 return str(run.get("details_url") or "")
-        except (Forbidden, Missing):
-            pass
-        for row in self._statuses(head):
-            if row.get("context") == NAME:
-                return str(row.get("target_url") or "")
+        with contextlib.suppress(Forbidden, Missing):  # an App need not have that right
+            for row in self._statuses(head):
+                if row.get("context") == NAME:
+                    return str(row.get("target_url") or "")
         return None
 
     def _statuses(self, head: str) -> list[dict[str, Any]]:

@@ -448,3 +448,24 @@ def test_git_shows_the_token_to_its_server_and_to_no_other(tmp_path: Path) -> No
     secret = base64.b64encode(b"x-access-token:ghs_abc").decode()
     assert heard[ours][0] == f"basic {secret}"
     assert set(heard[other]) == {""}
+
+
+def test_the_last_check_of_a_tag_says_for_whom_it_was_written(world: World) -> None:
+    head = git(world.bare, "rev-parse", "main")
+    granted = {name: WRITE[name] for name in ("contents", "checks")}
+    world.hosted.record.private = True
+    checks = forge_of(world, granted).checks
+    assert checks.last_link(head, "tag") is None  # and statuses may not even be read
+    checks.report(CheckReport("stratwright", head, "tag", True, "t", "s", link="https://x.test/1"))
+    assert checks.last_link(head, "tag") == "https://x.test/1"
+    assert checks.last_link(head, "tag.2") is None
+
+
+def test_a_status_stands_for_a_check_that_may_not_be_written(world: World) -> None:
+    head = git(world.bare, "rev-parse", "main")
+    granted = {name: WRITE[name] for name in ("contents", "statuses")}
+    world.hosted.record.private = True
+    checks = forge_of(world, granted).checks
+    wanted = CheckReport("stratwright", head, "tag", True, "t", "s", link="https://x.test/2")
+    assert checks.report(wanted) == "commit status"
+    assert checks.last_link(head, "tag") == "https://x.test/2"
