@@ -228,7 +228,9 @@ def find_earlier(work: Commission, shop: Workshop) -> tuple[Result | None, str]:
         closed = Proposed(State.UNCHANGED, work.task, tag, commit, "")
         verdicts = sealed_verdicts(repository, closed, work.delivery.notes)
         return finished(work, closed, last, "unchanged", verdicts), tag
-    done = repository.resume(work.task, name, repository.base()) if tag else None
+    if not tag:
+        return None, work.task.tag(name)
+    done = repository.resume(work.task, name, repository.base())
     if done is None:
         return None, repository.next_tag(work.task, name)
     told = pull is not None and pull.draft.tag == done.tag

@@ -35,12 +35,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run a stage; the exit code is the worst of all its items."""
     from bot.errors import StratwrightError
-    from bot.events.reasons import reason_of
+    from bot.events.reasons import Reason, reason_of
 
     try:
         return run_stage(args)
     except StratwrightError as error:
         say(f"stopped [{reason_of(error)}]")
+        raise
+    except Exception:
+        say(f"stopped [{Reason.BUG}]")
         raise
 
 
@@ -55,7 +58,7 @@ def run_stage(args: argparse.Namespace) -> int:
     try:
         return stages[args.stage](desk, args)
     finally:
-        say(f"{desk.forge.api.calls} requests to GitHub's API")
+        say(desk.forge.api.spent())
 
 
 def plan(desk: "Desk", args: argparse.Namespace) -> int:
@@ -64,13 +67,12 @@ def plan(desk: "Desk", args: argparse.Namespace) -> int:
     from bot.events.desk import receive
     from bot.events.items import make_matrix
     from bot.events.reasons import Ignored, reason_of
-    from bot.events.writing import ROOM
+    from bot.events.writing import ROOM, USUAL, too_many
     from bot.report.inert import markdown_text
 
     try:
         work = receive(desk)
-        if not isinstance(work, Ignored):
-            desk.forge.api.leave_room(ROOM)
+        room = None if isinstance(work, Ignored) else desk.forge.api.leave_room(ROOM)
     except StratwrightError as error:
         words, code = markdown_text(f"{error.message}. {error.hint}", 1000), reason_of(error)
         desk.actions.summary(f"Stratwright: stopped [{code}]: {words}")
@@ -81,6 +83,10 @@ def plan(desk: "Desk", args: argparse.Namespace) -> int:
     items = () if isinstance(work, Ignored) else work
     for item in items:
         say(f"{item.key}  {item.deed}  {item.path or item.at}")
+    if room is not None and len(items) * USUAL > room.left:
+        words = too_many(len(items), room.left, room.until)
+        say(words)
+        desk.actions.summary(f"Stratwright: {words}")
     matrix = make_matrix(items)
     for name, jobs in asdict(matrix).items():
         rows = [{"name": keys[0], "keys": ",".join(keys)} for keys in jobs]
@@ -125,7 +131,10 @@ def write(desk: "Desk", args: argparse.Namespace) -> int:
             sys.stdout.write(json.dumps(done.result.to_dict()) + "\n")
         return done.exit_code
 
-    return _worst(one, find_items(desk, check_keys(args.keys)))
+    items = find_items(desk, check_keys(args.keys))
+    code = _worst(one, items)
+    desk.actions.summary(desk.forge.api.spent(len(items)))
+    return code
 
 
 def run_gates(args: argparse.Namespace) -> int:

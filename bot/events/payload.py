@@ -16,6 +16,9 @@ MOST_BYTES = 30_000_000
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
 _NAME = re.compile(r"(?!\.{1,2}/)[A-Za-z0-9._-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}", re.ASCII)
 _MOST_CONTRACTS = 1000
+MOST_NUMBER = 2**63
+# JSON can write one half of a pair alone; no file, database or terminal takes it.
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 class _Malformed(Exception):
@@ -143,6 +146,8 @@ def _text(values: Mapping[str, Any], key: str) -> str:
     value = values.get(key)
     if not isinstance(value, str):
         raise _Malformed(f"{key} is not a text")
+    if _HALF.search(value):
+        raise _Malformed(f"{key} has half a character in it")
     return value
 
 
@@ -152,7 +157,7 @@ def _optional_text(values: Mapping[str, Any], key: str) -> str:
 
 def _number(values: Mapping[str, Any], key: str) -> int:
     value = values.get(key)
-    if type(value) is not int or value < 0:
+    if type(value) is not int or not 0 <= value < MOST_NUMBER:
         raise _Malformed(f"{key} is not a number")
     return value
 

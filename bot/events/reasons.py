@@ -34,6 +34,12 @@ class Reason(StrEnum):
     CONTRACT_REFUSED = "contract-refused"
     GATES_SAID_NO = "gates-said-no"
     SUPERSEDED = "superseded"
+    NEEDS_A_CLICK = "needs-a-click"
+    NO_SUCH_COMMAND = "no-such-command"
+    NOT_AVAILABLE = "not-available"
+    NOT_OUR_PULL = "not-our-pull-request"
+    CONTRACT_GONE = "contract-gone"
+    NO_EVIDENCE = "no-evidence"
     RATE_LIMIT = "rate-limit"
     UNSIGNED = "signature-missing"
     WRONG_SIGNATURE = "signature-wrong"
@@ -43,6 +49,7 @@ class Reason(StrEnum):
     TOO_SLOW = "too-slow"
     BUSY = "busy"
     NO_QUEUE = "queue-unavailable"
+    NOWHERE = "no-such-address"
     DUPLICATE = "duplicate-delivery"
     NOT_INSTALLED = "not-installed"
     BAD_INPUT = "bad-input"
@@ -68,6 +75,12 @@ _SENTENCES = {
     Reason.CONTRACT_REFUSED: "the contract has mistakes; nothing was written or pushed",
     Reason.GATES_SAID_NO: "a gate refused the candidate; nothing was pushed",
     Reason.SUPERSEDED: "a newer version is there, and its own run tells about it",
+    Reason.NEEDS_A_CLICK: "the branch is pushed, and a person opens the pull request by a link",
+    Reason.NO_SUCH_COMMAND: "there is no such command, or not here",
+    Reason.NOT_AVAILABLE: "this version does not have that",
+    Reason.NOT_OUR_PULL: "the pull request is not one of the bot's, or has another contract's name",
+    Reason.CONTRACT_GONE: "the contract or the branch is not there any more",
+    Reason.NO_EVIDENCE: "there is no evidence of the bot at the pull request's head",
     Reason.RATE_LIMIT: "GitHub's requests of this hour are nearly used up; run again later",
     Reason.UNSIGNED: "there is no X-Hub-Signature-256 of the form sha256=<64 hex digits>",
     Reason.WRONG_SIGNATURE: "the signature is not that of the webhook secret over this body",
@@ -77,6 +90,7 @@ _SENTENCES = {
     Reason.TOO_SLOW: "the body did not arrive in time",
     Reason.BUSY: "too many bodies are arriving at once; deliver it again later",
     Reason.NO_QUEUE: "the queue cannot be written now; deliver it again later",
+    Reason.NOWHERE: "deliveries are taken by POST at /webhook and nowhere else",
     Reason.DUPLICATE: "this delivery was accepted before",
     Reason.NOT_INSTALLED: "the App is not installed in the repository, or lacks a permission",
     Reason.BAD_INPUT: "the repository or the event asks for something that cannot be done",

@@ -26,6 +26,7 @@ from bot.events.handover import (
     write_outcomes,
 )
 from bot.events.items import Deed, Item
+from bot.forge.port import PullState
 from bot.freqtrade_place import find_freqtrade
 from bot.gates.examination import Examination, examine
 from bot.gates.port import Case
@@ -82,6 +83,36 @@ def generate(desk: Desk, item: Item, out: Path) -> bool:
     return True
 
 
+def still_to_regenerate(desk: Desk, item: Item) -> bool:
+    """Whether one more candidate is asked for, and has not been proposed for this request yet.
+
+    People run a workflow again, GitHub delivers twice and runners die: a request is carried out
+    once. The check comes last and says for which request it was written. A proposal without one was
+    not finished, so it is gone on with.
+    """
+    if not item.regenerate or item.read is None or item.read.task is None:
+        return item.regenerate
+    pull = desk.forge.find(item.read.task.branch)
+    if pull is None or pull.state is not PullState.OPEN:
+        return True
+    link = desk.forge.checks.last_link(pull.draft.head, pull.draft.tag)
+    if link is None:
+        return False
+    return not link.endswith(_anchor(item)) if item.order else link != proof_link(desk, item)
+
+
+def proof_link(desk: Desk, item: Item) -> str:
+    """What a check links to: the run, and the comment that asked for it."""
+    page = desk.actions.run_url
+    if item.order and not page:
+        page = f"{desk.forge.address}/issues/{item.at}"
+    return f"{page}{_anchor(item)}"
+
+
+def _anchor(item: Item) -> str:
+    return f"#issuecomment-{item.order}" if item.order else ""
+
+
 def run_gates(
     key: str,
     folder: Path,
@@ -134,7 +165,7 @@ def deliver(desk: Desk, item: Item, folder: Path) -> Result:
     """
     if item.read is None or item.read.loaded is None:
         raise InputError(f"there is no contract under {item.key}")
-    shop = desk.workshop(regenerate=item.regenerate)
+    shop = desk.workshop(regenerate=still_to_regenerate(desk, item))
     delivery = None
     if has_case(folder, item.key):
         # Freqtrade need not be installed where its answers are only judged.

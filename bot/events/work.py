@@ -154,25 +154,21 @@ class _Planner:
             if trigger.on_pull_request:
                 return self._order_on_pull(trigger, again)
             if not trigger.issue_body:
-                return _answer(
-                    trigger, f"This issue does not carry the label “{self._settings.label}”."
-                )
+                words = f"This issue does not carry the label “{self._settings.label}”."
+                return _answer(trigger, words, Reason.NOT_OUR_LABEL)
             return self.form(trigger.number, trigger.issue_body, trigger.comment_id, again)
         if verb == "explain":
-            return (
-                _answer(trigger, "explain")
-                if trigger.on_pull_request
-                else _answer(
-                    trigger, "`/stratwright explain` works under a pull request of the bot."
-                )
-            )
+            if trigger.on_pull_request:
+                return _answer(trigger, "explain")
+            words = "`/stratwright explain` works under a pull request of the bot."
+            return _answer(trigger, words, Reason.NO_SUCH_COMMAND)
         if verb in ("approve", "halt", "rollback"):
             words = (
                 f"`/stratwright {verb}` is not available: this version writes, proves and proposes "
                 "strategies and has no live trading. Nothing was changed."
             )
-            return _answer(trigger, words)
-        return _answer(trigger, _COMMANDS)
+            return _answer(trigger, words, Reason.NOT_AVAILABLE)
+        return _answer(trigger, _COMMANDS, Reason.NO_SUCH_COMMAND)
 
     def dispatch(
         self, trigger: Dispatched, keys: Collection[str] | None
@@ -267,21 +263,24 @@ class _Planner:
         pull = self._forge.get(trigger.number)
         block = read_hidden_block(pull.draft.body)
         if task_of_branch(pull.draft.branch) is None or block is None:
-            return _answer(trigger, "This pull request is not one of the bot's.")
+            words = "This pull request is not one of the bot's."
+            return _answer(trigger, words, Reason.NOT_OUR_PULL)
         path = str(block["contract"])
         base = self._repository.base().commit
         if not is_contract(path, self._settings.contracts):
-            return _answer(trigger, "This pull request does not name a contract of the repository.")
+            words = "This pull request does not name a contract of the repository."
+            return _answer(trigger, words, Reason.NOT_OUR_PULL)
         if self._gone(base, path):
-            return _answer(
-                trigger, "Its contract was deleted from the default branch; put it back."
-            )
+            words = "Its contract was deleted from the default branch; put it back."
+            return _answer(trigger, words, Reason.CONTRACT_GONE)
         at = base if self._repository.read(base, path) is not None else pull.draft.head
         if not self._repository.commit_of(at):
-            return _answer(trigger, "The branch of this pull request is not there any more.")
+            words = "The branch of this pull request is not there any more."
+            return _answer(trigger, words, Reason.CONTRACT_GONE)
         read = self._read(at, path)
         if read.task is not None and read.task.branch != pull.draft.branch:
-            return _answer(trigger, "Its contract belongs to another branch by now.")
+            words = "Its contract belongs to another branch by now."
+            return _answer(trigger, words, Reason.NOT_OUR_PULL)
         return self._judged(read, base, trigger.number, trigger.comment_id, again)
 
 
@@ -292,6 +291,8 @@ _COMMANDS = (
 )
 
 
-def _answer(trigger: Ordered, words: str) -> Item:
+def _answer(trigger: Ordered, words: str, reason: Reason | None = None) -> Item:
+    """An answer to a command; with the code of the reason where it is not carried out."""
     key = key_of(f"comment {trigger.comment_id}")
-    return Item(Deed.ANSWER, key, at=trigger.number, order=trigger.comment_id, words=words)
+    told = f"{words} [{reason}]" if reason else words
+    return Item(Deed.ANSWER, key, at=trigger.number, order=trigger.comment_id, words=told)

@@ -12,8 +12,8 @@ from bot.events.contracts import tasks_of
 from bot.events.desk import Desk
 from bot.events.handover import has_case, has_outcomes
 from bot.events.items import Deed, Item
-from bot.events.reasons import STATES, reason_of
-from bot.events.stages import deliver
+from bot.events.reasons import STATES, Reason, reason_of
+from bot.events.stages import deliver, proof_link
 from bot.events.withdrawal import put_back, withdraw
 from bot.forge.github import PullRequestForbidden
 from bot.forge.github_api import Missing, segment
@@ -37,7 +37,9 @@ from bot.report.status import (
 )
 
 ROOM = 40
-"""Requests that one contract may take in its last job, with all that is told; about 25 usually."""
+"""Requests that one contract may take in its last job, with all that is told."""
+USUAL = 12
+"""Requests that a pushed contract takes in all its jobs where nothing goes wrong."""
 _PLACE = re.compile(r"([A-Za-z0-9_./-]+):([0-9]{1,7})", re.ASCII)
 
 
@@ -60,6 +62,8 @@ class Written:
     @property
     def code(self) -> str:
         """The code of the reason, in brackets, where no pull request came of it."""
+        if self.needs_click:
+            return f" [{Reason.NEEDS_A_CLICK}]"
         return f" [{STATES[self.state]}]" if self.state in STATES else ""
 
 
@@ -134,13 +138,13 @@ def _proposed(desk: Desk, item: Item, result: Result, link: str) -> Status:
     number = f"#{result.pull_request}" if result.pull_request is not None else ""
     words = f"Proven and proposed in {number}. A person decides; the bot never merges."
     if result.status == "unchanged":
-        words = _standing(desk, result)
+        words = _standing(desk, item, result)
     notes = [part for part in result.note.split("; ") if "--regenerate" not in part]
     note = markdown_text("; ".join(notes)) if result.note else ""
     return Status(_name(item), len(STEPS), words, parts=(note,), run_url=desk.actions.run_url)
 
 
-def _standing(desk: Desk, result: Result) -> str:
+def _standing(desk: Desk, item: Item, result: Result) -> str:
     """Where a contract stands that an earlier run delivered; what the bot closed is opened."""
     number = result.pull_request
     state = desk.forge.get(number).state if number is not None else PullState.MERGED
@@ -149,10 +153,9 @@ def _standing(desk: Desk, result: Result) -> str:
     if state is PullState.MERGED:
         return f"Proposed in #{number} before, and merged; nothing to do."
     if state is PullState.OPEN:
-        return (
-            f"Proven and proposed in #{number} before; nothing has changed since. "
-            "A person decides; the bot never merges."
-        )
+        # What was asked for once more, an earlier run has proposed and could not tell.
+        since = "" if item.regenerate else " before; nothing has changed since"
+        return f"Proven and proposed in #{number}{since}. A person decides; the bot never merges."
     if put_back(desk.forge, number):
         return f"The contract is back, so #{number} is open again. A person decides."
     return (
@@ -204,6 +207,7 @@ def _answer(desk: Desk, item: Item, folder: Path) -> Written:
     words = _explanation(desk, item) if item.words == "explain" else item.words
     # Under the run's number: a failure that an earlier run told there must not stay.
     desk.forge.said.stick(Thread(item.at), f"order:{item.order}", words, desk.actions.run)
+    desk.actions.summary(f"Stratwright: answered under #{item.at}.\n\n{words}")
     return Written("answered", 0)
 
 
@@ -220,14 +224,17 @@ def _explanation(desk: Desk, item: Item) -> str:
     pull = desk.forge.get(item.at)
     task, head = task_of_branch(pull.draft.branch), pull.draft.head
     if task is None or not desk.repository.commit_of(head):
-        return "This pull request is not one of the bot's: there is no evidence on it to explain."
+        words = "This pull request is not one of the bot's: there is no evidence on it to explain."
+        return f"{words} [{Reason.NOT_OUR_PULL}]"
     raw = desk.repository.read(head, f"artifacts/{task}/gates.json")
     if raw is None:
-        return "There is no evidence of the bot on this pull request's head."
+        words = "There is no evidence of the bot on this pull request's head."
+        return f"{words} [{Reason.NO_EVIDENCE}]"
     try:
         verdicts = [Verdict(**gate) for gate in json.loads(raw)["gates"]]
     except (ValueError, TypeError, KeyError):
-        return "The evidence on this pull request's head is not of the bot's form."
+        words = "The evidence on this pull request's head is not of the bot's form."
+        return f"{words} [{Reason.NO_EVIDENCE}]"
     about = f"What the gates said about `{pull.draft.head[:12]}`:"
     how = f"To check it yourself: `stratwright verify {pull.draft.tag}`" if pull.draft.tag else ""
     return f"{about}\n\n{gates_part(verdicts)}\n\n{how}".rstrip()
@@ -326,9 +333,8 @@ def _check_proposed(desk: Desk, item: Item, result: Result) -> None:
     passed = len(result.gates)
     title = f"All {passed} gates passed" if passed else "All gates passed"
     summary = gates_part(result.gates) if result.gates else "The evidence is on the branch."
-    done = CheckReport(
-        NAME, result.commit, result.tag, True, title, summary, link=desk.actions.run_url
-    )
+    link = proof_link(desk, item)
+    done = CheckReport(NAME, result.commit, result.tag, True, title, summary, link=link)
     if result.status == "unchanged" and result.pull_request and not desk.forge.checks.stands(done):
         # The check comes last: without it the earlier run may have died before the labels.
         desk.forge.label(result.pull_request, desk.settings.pull_requests.labels)
@@ -373,6 +379,16 @@ def _name(item: Item) -> str:
     if item.read is not None and item.read.task is not None:
         return str(item.read.task)
     return item.path or (f"the answers in #{item.at}" if item.at else "the request")
+
+
+def too_many(contracts: int, left: int, until: str) -> str:
+    """What to expect where the hour's requests do not last for a whole push."""
+    fits = max(0, left - ROOM) // USUAL
+    return (
+        f"{contracts} contracts take about {contracts * USUAL} requests, and {left} are left until "
+        f"{until}: about {fits} of them fit. The jobs of the others stop with "
+        f"[{Reason.RATE_LIMIT}] before they begin; after {until}, “Re-run failed jobs” goes on."
+    )
 
 
 def check_keys(text: str) -> list[str]:

@@ -75,12 +75,12 @@ class GitHubForge:
         draft = self._with_picture(draft)
         last = self.find(draft.branch)
         if last is None or not continues(last, draft, reopen):
-            return self._labelled(self._open(draft, last))
+            return self._labelled(self._open(draft, last), opened=True)
         if last.state is PullState.MERGED or (last.state is PullState.CLOSED and not reopen):
             return last
         if last.state is PullState.CLOSED and not self._reopened(last.number):
             # GitHub does not reopen a pull request whose branch was replaced meanwhile.
-            return self._labelled(self._open(draft, last))
+            return self._labelled(self._open(draft, last), opened=True)
         return self._labelled(self._updated(last, draft))
 
     def find(self, branch: str) -> PullRequest | None:
@@ -106,8 +106,16 @@ class GitHubForge:
             raise InputError(f"there is no pull request {number}", hint) from None
 
     def _seen(self, number: int) -> PullRequest:
-        """One by its number, as those ask who know that it is there or comes."""
-        return _pull(self.api.get(f"pulls/{number}"))
+        """One by its number, as those ask who know that it is there or comes.
+
+        That of a fork has the fork's owner in its branch's name, so it is taken for no task's.
+        """
+        row = self.api.get(f"pulls/{number}")
+        pull = _pull(row)
+        if self._is_own(row):
+            return pull
+        owner = ((row.get("head") or {}).get("user") or {}).get("login", "")
+        return replace(pull, draft=replace(pull.draft, branch=f"{owner}:{pull.draft.branch}"))
 
     def pulls(self) -> tuple[PullRequest, ...]:
         """All of generated branches, oldest first."""
@@ -225,7 +233,7 @@ class GitHubForge:
                     raise
 
         try:
-            pull = self.api.ensure("the pull request", look, write)
+            pull = self.api.ensure("the pull request", look, write, looked=True)
         except Forbidden:
             raise PullRequestForbidden(draft, self.compare_link(draft)) from None
         return self._updated(pull, draft)
@@ -246,15 +254,22 @@ class GitHubForge:
             return pull
         wanted = {"title": draft.title, "body": draft.body}
 
+        def right(found: PullRequest) -> bool:
+            return found.draft.title == draft.title and same(found.draft.body, draft.body)
+
         def look() -> PullRequest | None:
             found = self._seen(pull.number)
-            right = found.draft.title == draft.title and same(found.draft.body, draft.body)
-            return found if right else None
+            return found if right(found) else None
+
+        fresh = pull.state is PullState.OPEN  # else it was read before it was opened again
+        if fresh and right(pull):
+            return pull
 
         return self.api.ensure(
             f"the text of pull request {pull.number}",
             look,
             lambda: self.api.write("PATCH", f"pulls/{pull.number}", wanted),
+            looked=fresh,
         )
 
     def reopen(self, number: int) -> bool:
@@ -271,16 +286,25 @@ class GitHubForge:
                 look,
                 lambda: self.api.write("PATCH", f"pulls/{number}", {"state": "open"}),
             )
-        except Unprocessable:
+        except Unprocessable as error:
+            # A refusal without that word is about something else, and not for ever.
+            if "state cannot be changed" not in error.message:
+                raise
             return False
 
-    def _labelled(self, pull: PullRequest) -> PullRequest:
+    def _labelled(self, pull: PullRequest, *, opened: bool = False) -> PullRequest:
         wanted = self.settings.pull_requests.labels
-        self.label(pull.number, wanted)
+        self.label(pull.number, wanted, looked=opened)
         return pull
 
-    def label(self, number: int, wanted: Iterable[str]) -> None:
-        """Add labels to an issue or pull request; those that are there stay."""
+    def label(self, number: int, wanted: Iterable[str], *, looked: bool = False) -> None:
+        """Add labels to an issue or pull request; those that are there stay.
+
+        Args:
+            number: the issue or pull request.
+            wanted: the labels.
+            looked: whether it is known that they are not there, as with one just opened.
+        """
         names = tuple(wanted)
 
         def look() -> bool | None:
@@ -293,6 +317,7 @@ class GitHubForge:
                 f"the labels of #{number}",
                 look,
                 lambda: self.api.write("POST", f"issues/{number}/labels", {"labels": list(names)}),
+                looked=looked,
             )
 
     def _is_own(self, row: dict[str, Any], branch: str = "") -> bool:

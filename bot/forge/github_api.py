@@ -3,11 +3,17 @@
 A read may be tried again at will. A write that got no clear answer may have taken effect, so it is
 looked for before it is tried again, and looked for after it was taken: `ensure` is the only way to
 change anything.
+
+What was read before is asked for with its ETag: where nothing has changed, GitHub answers 304, and
+that does not count against the hour's requests.
 """
 
+import copy
 import re
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -26,6 +32,8 @@ LOOKS = 4
 LONGEST_WAIT_S = 120.0
 _PER_PAGE = 100
 _MOST_PAGES = 200
+_MOST_KEPT = 100
+_UNCOUNTED = ("/rate_limit", "/graphql")  # the latter has a limit of its own
 
 
 class ApiError(WorldError):
@@ -63,12 +71,21 @@ class Limited(ApiError, RateLimited):
     """The requests of this hour are used up, or too few for what is to do."""
 
 
+@dataclass(frozen=True)
+class Room:
+    """How many requests are left, and when there are more."""
+
+    left: int
+    until: str
+
+
 class GitHubApi:
     """One repository on one GitHub.
 
     Attributes:
         repository: `owner/name`.
         calls: how many requests were made.
+        counted: how many of them count against the hour's requests.
     """
 
     def __init__(
@@ -84,6 +101,8 @@ class GitHubApi:
     ) -> None:
         self.repository = repository
         self.calls = 0
+        self.counted = 0
+        self._kept: OrderedDict[str, tuple[str, Any]] = OrderedDict()
         self._token = token
         self._pace = pace
         self._sleep = sleep
@@ -118,7 +137,12 @@ class GitHubApi:
         return self.call(verb, path, body=body)
 
     def ensure(
-        self, what: str, look: Callable[[], Found | None], write: Callable[[], object]
+        self,
+        what: str,
+        look: Callable[[], Found | None],
+        write: Callable[[], object],
+        *,
+        looked: bool = False,
     ) -> Found:
         """Bring something about that may be there already, and see it there.
 
@@ -126,11 +150,12 @@ class GitHubApi:
             what: for the complaint.
             look: gives the thing as it should be, or None.
             write: makes it so.
+            looked: whether somebody has looked a moment ago and it was not there.
 
         Raises:
             ApiError: GitHub refused, or stayed away.
         """
-        found = self._look_first(look)
+        found = None if looked else self._look_first(look)
         for attempt in range(ATTEMPTS):
             if found is not None:
                 return found
@@ -148,10 +173,34 @@ class GitHubApi:
                 raise ApiError(message, "Run again: it looks first and repeats nothing.")
         raise ApiError(f"GitHub did not take {what}", "Run again: it looks first.")
 
-    def leave_room(self, calls: int) -> None:
+    def spent(self, contracts: int = 0) -> str:
+        """How many requests were made, in a sentence; with how many a contract took."""
+        each = f", {self.counted / contracts:.1f} a contract" if contracts else ""
+        return (
+            f"{self.calls} requests to GitHub's API, of which {self.counted} count "
+            f"against the hour's limit{each}."
+        )
+
+    def viewer(self) -> str:
+        """Under which name the token acts; empty where GitHub does not say.
+
+        By GraphQL: the REST API does not tell it to a workflow's token or an App's.
+        """
+        address, query = self._github.requester.graphql_url, {"query": "{viewer{login}}"}
+        try:
+            found = self.patiently(lambda: self.call("POST", address, body=query))
+        except (Forbidden, Missing, Unprocessable):
+            return ""
+        viewer = ((found or {}).get("data") or {}).get("viewer") or {}
+        return str(viewer.get("login") or "")
+
+    def leave_room(self, calls: int) -> Room | None:
         """Stop before work begins that the hour's requests would not last for.
 
         Asking does not count. A server without limits has no answer, and that is one.
+
+        Returns:
+            What is left of the hour; None where there is no limit.
 
         Raises:
             Limited: fewer are left, with the time at which there are more.
@@ -159,11 +208,11 @@ class GitHubApi:
         try:
             core = self.get("/rate_limit")["resources"]["core"]
         except (Missing, Forbidden):
-            return
+            return None
         left, wait = int(core["remaining"]), float(core["reset"]) - self._now()
-        if left >= calls or wait <= 0:
-            return
         at = time.strftime("%H:%M UTC", time.gmtime(self._now() + wait))
+        if left >= calls or wait <= 0:
+            return Room(left, at)
         limited = Limited(
             f"GitHub's rate limit has {left} requests left until {at}; "
             f"one contract may take {calls}, so nothing was begun",
@@ -188,14 +237,19 @@ class GitHubApi:
         parameters: Mapping[str, str | int] | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> Any:
-        """One request; `path` is below the repository unless it starts with /."""
-        address = path if path.startswith("/") else f"/repos/{self.repository}/{path}".rstrip("/")
+        """One request; `path` is below the repository unless it starts with / or is an address."""
+        below = not path.startswith(("/", "http"))
+        address = f"/repos/{self.repository}/{path}".rstrip("/") if below else path
+        name = f"{address} {sorted((parameters or {}).items())}" if verb == "GET" else ""
+        tag, known = self._kept.get(name, ("", None))
         self.calls += 1
+        self.counted += not address.endswith(_UNCOUNTED)
         try:
-            _, data = self._github.requester.requestJsonAndCheck(
+            headers, data = self._github.requester.requestJsonAndCheck(
                 verb,
                 address,
                 parameters=dict(parameters) if parameters else None,
+                headers={"If-None-Match": tag} if tag else None,
                 input=dict(body) if body is not None else None,
             )
         except GithubException as error:
@@ -205,7 +259,21 @@ class GitHubApi:
         except RequestException as error:
             reason = self._clean(type(error).__name__)
             raise Passing(f"GitHub did not answer to {verb} {path}: {reason}", _LATER) from None
+        if tag and data is None:  # 304: as it was
+            self.counted -= 1
+            self._kept.move_to_end(name)
+            return copy.deepcopy(known)
+        if name:
+            self._keep(name, str(headers.get("etag") or ""), data)
         return data
+
+    def _keep(self, name: str, tag: str, data: Any) -> None:
+        """Remember what was read, with the mark to ask by; the oldest goes first."""
+        self._kept.pop(name, None)
+        if tag:
+            self._kept[name] = (tag, copy.deepcopy(data))
+            while len(self._kept) > _MOST_KEPT:
+                self._kept.popitem(last=False)
 
     def _look_first(self, look: Callable[[], Found | None]) -> Found | None:
         """What was made a moment ago may not be there yet for those who ask about it."""

@@ -1,5 +1,6 @@
 """Verdicts and problems to a check of a commit: a check run, else a commit status."""
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,16 +59,34 @@ class GitHubChecks:
     def report(self, check: CheckReport) -> str:
         """Write a check; says which form it took: `check run` or `commit status`."""
         try:
-            self._api.ensure("the check run", lambda: self._done(check), lambda: self._write(check))
-        except (Forbidden, Missing):
-            self._api.ensure("the status", lambda: self._told(check), lambda: self._tell(check))
-            return "commit status"
+            self._ensure(check)
+        except Forbidden:
+            return self._state(check)
+        except Missing:
+            # The commit was pushed a moment ago and may not be known everywhere yet.
+            try:
+                self._ensure(check)
+            except (Forbidden, Missing):
+                return self._state(check)
         return "check run"
+
+    def _ensure(self, check: CheckReport) -> None:
+        seen: list[dict[str, Any] | None] = [None]
+
+        def look() -> dict[str, Any] | None:
+            seen[0] = self.read(check.head, check.name)
+            return _as_it_should(seen[0], check)
+
+        self._api.ensure("the check run", look, lambda: self._write(check, seen[0]))
+
+    def _state(self, check: CheckReport) -> str:
+        self._api.ensure("the status", lambda: self._told(check), lambda: self._tell(check))
+        return "commit status"
 
     def stands(self, check: CheckReport) -> bool:
         """Whether a check is there as it should be, in either form."""
         try:
-            return self._done(check) is not None
+            return _as_it_should(self.read(check.head, check.name), check) is not None
         except (Forbidden, Missing):
             return self._told(check) is not None
 
@@ -78,17 +97,22 @@ class GitHubChecks:
         )["check_runs"]
         return max(runs, key=lambda run: int(run["id"]), default=None)
 
-    def _done(self, check: CheckReport) -> dict[str, Any] | None:
-        run = self.read(check.head, check.name)
-        if run is None:
-            return None
-        output = run.get("output") or {}
-        there = (run.get("external_id"), run.get("conclusion"), output.get("title"))
-        complete = (output.get("annotations_count") or 0) >= len(check.annotations[:_MOST])
-        wanted = (check.key, check.conclusion, _title(check))
-        return run if there == wanted and complete else None
+    def last_link(self, head: str, key: str) -> str | None:
+        """Where the last check of a commit about a key links to, or its status; None without."""
+        with contextlib.suppress(Forbidden, Missing):
+            run = self.read(head)
+            if run is not None and run.get("external_id") == key:
+                return str(run.get("details_url") or "")
+        with contextlib.suppress(Forbidden, Missing):  # an App need not have that right
+            for row in self._statuses(head):
+                if row.get("context") == NAME:
+                    return str(row.get("target_url") or "")
+        return None
 
-    def _write(self, check: CheckReport) -> None:
+    def _statuses(self, head: str) -> list[dict[str, Any]]:
+        return list(self._api.get(f"commits/{head}/statuses", per_page=100))
+
+    def _write(self, check: CheckReport, run: dict[str, Any] | None) -> None:
         body = {
             "name": check.name,
             "head_sha": check.head,
@@ -99,7 +123,6 @@ class GitHubChecks:
         }
         annotations = [_annotation(each) for each in check.annotations[:_MOST]]
         output = {"title": _title(check), "summary": check.summary[:60_000]}
-        run = self.read(check.head, check.name)
         first = {**body, "output": {**output, "annotations": annotations[:_AT_ONCE]}}
         if run is None or run.get("external_id") != check.key:
             run = self._api.write("POST", "check-runs", first)
@@ -117,8 +140,7 @@ class GitHubChecks:
             self._api.write("PATCH", f"check-runs/{run['id']}", more)
 
     def _told(self, check: CheckReport) -> dict[str, Any] | None:
-        rows = self._api.get(f"commits/{check.head}/statuses", per_page=100)
-        for row in rows:
+        for row in self._statuses(check.head):
             if row.get("context") == check.name:
                 wanted = (check.conclusion, _title(check)[:140])
                 return row if (row.get("state"), row.get("description")) == wanted else None
@@ -132,6 +154,17 @@ class GitHubChecks:
             **({"target_url": check.link} if check.link else {}),
         }
         self._api.write("POST", f"statuses/{check.head}", body)
+
+
+def _as_it_should(run: dict[str, Any] | None, check: CheckReport) -> dict[str, Any] | None:
+    """The run if it says what the check says."""
+    if run is None:
+        return None
+    output = run.get("output") or {}
+    there = (run.get("external_id"), run.get("conclusion"), output.get("title"))
+    complete = (output.get("annotations_count") or 0) >= len(check.annotations[:_MOST])
+    wanted = (check.key, check.conclusion, _title(check))
+    return run if there == wanted and complete else None
 
 
 def _title(check: CheckReport) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.errors import InputError
-from bot.forge.github_api import Forbidden, GitHubApi, Missing
+from bot.forge.github_api import GitHubApi, Missing
 from bot.forge.port import Comment
 
 _MARKER = re.compile(r"[a-z][a-z0-9:/._-]{0,150}", re.ASCII)
@@ -64,12 +64,9 @@ class GitHubComments:
 
     @property
     def login(self) -> str:
-        """Under which name we write. A workflow's token may not ask; then the settings say it."""
+        """Under which name we write; the settings say it where GitHub does not."""
         if not self._login:
-            try:
-                self._login = str(self._api.get("/user")["login"])
-            except (Forbidden, Missing):
-                self._login = self._default_login
+            self._login = self._api.viewer() or self._default_login
         return self._login
 
     def all(self, thread: Thread) -> list[Said]:
@@ -95,21 +92,24 @@ class GitHubComments:
         head = f"<!-- stratwright:{marker}{f' run={run}' if run else ''} -->"
         text = f"{head}\n{clipped(body)}".rstrip()
 
+        seen: list[Said] = []
+
         def look() -> Said | None:
-            mine = self._mine(thread, marker)
-            current = mine[0] if mine else None
+            seen[:] = self._mine(thread, marker)
+            current = seen[0] if seen else None
             if current and (current.run > run or (same(current.body, text))):
-                self._remove(thread, mine[1:])
+                self._remove(thread, seen[1:])
                 return current
             return None
 
         def write() -> None:
-            mine = self._mine(thread, marker)
-            if mine:
-                self._api.write("PATCH", f"{thread.one}/{mine[0].id}", {"body": text})
-            else:
-                self._learn(self._api.write("POST", thread.listed, {"body": text}))
-                # Under another name than thought, an earlier run may have written already.
+            if seen:
+                self._api.write("PATCH", f"{thread.one}/{seen[0].id}", {"body": text})
+                return
+            thought = self._login
+            self._learn(self._api.write("POST", thread.listed, {"body": text}))
+            if thought and thought.casefold() != self._login.casefold():
+                # Under another name than thought: an earlier run may have written already.
                 mine = self._mine(thread, marker)
                 if len(mine) > 1 and mine[0].run <= run:
                     self._api.write("PATCH", f"{thread.one}/{mine[0].id}", {"body": text})

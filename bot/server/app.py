@@ -115,7 +115,7 @@ class Receiver:
 
 def make_app(receiver: Receiver) -> FastAPI:
     """The endpoints: webhook, healthz, readyz, metrics; no pages of documentation."""
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
 
     @app.post(WEBHOOK)
     async def webhook(request: Request) -> Response:
@@ -142,6 +142,16 @@ def make_app(receiver: Receiver) -> FastAPI:
             census = receiver.queue.census()
         text = metrics_text(receiver.figures, census, receiver.workers())
         return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    @app.exception_handler(404)
+    @app.exception_handler(405)
+    async def elsewhere(request: Request, error: Exception) -> Response:
+        return _answer(getattr(error, "status_code", 404), "refused", Ignored(Reason.NOWHERE))
+
+    @app.exception_handler(Exception)
+    async def bug(request: Request, error: Exception) -> Response:
+        receiver.figures.add(f"refused:{Reason.BUG}", 0.0)
+        return _answer(500, "refused", Ignored(Reason.BUG))
 
     return app
 

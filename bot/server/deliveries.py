@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bot.events.payload import parse_event
+from bot.events.payload import MOST_NUMBER, parse_event
 from bot.events.reasons import Ignored, Reason
 
 # GitHub does not deliver larger ones.
@@ -129,4 +129,4 @@ def is_full_name(name: str) -> bool:
 def _installation(payload: Mapping[str, Any]) -> int:
     found = payload.get("installation")
     number = found.get("id") if isinstance(found, dict) else None
-    return number if type(number) is int and number > 0 else 0
+    return number if type(number) is int and 0 < number < MOST_NUMBER else 0

@@ -159,7 +159,8 @@ def _do_all(
             desk.say(f"{item.path or item.at}: {error.message}")
     if failed:
         raise max(failed, key=lambda error: getattr(error, "wait_s", 0.0))
-    return Done(",".join(sorted(set(states))), f"{len(states)} item(s)")
+    detail = f"{len(states)} item(s). {desk.forge.api.spent(len(states))}"
+    return Done(",".join(sorted(set(states))), detail)
 
 
 def _do(desk: Desk, item: Item, folder: Path, bench: Bench) -> str:
@@ -174,7 +175,9 @@ def _do(desk: Desk, item: Item, folder: Path, bench: Bench) -> str:
             raise
         if refusal := _still_allowed(desk):
             return refusal.reason
-    return write(desk, item, folder).state
+    done = write(desk, item, folder)
+    desk.say(f"{item.path or item.at}: {done.state}{done.code}")
+    return done.state
 
 
 def _still_allowed(desk: Desk) -> Ignored | None:

@@ -6,6 +6,7 @@ burst costs few of them, and nobody is told "accepted" before the disk has it.
 
 import asyncio
 import contextlib
+import logging
 import queue
 import sqlite3
 import threading
@@ -19,6 +20,7 @@ from bot.server.queue import Added, Queue
 _TOGETHER = 64
 _TIDY_BYTES = 4_000_000
 _PATIENCE_S = 9.0  # GitHub hangs up after ten
+_log = logging.getLogger(__name__)
 _Waiting = tuple[Delivery, "Future[Added]"]
 
 
@@ -93,7 +95,9 @@ class Intake:
         wanted = [each for each in together if each[1].set_running_or_notify_cancel()]
         try:
             added = self._queue.add([delivery for delivery, _ in wanted])
-        except (sqlite3.Error, WorldError) as error:
+        except Exception as error:  # whatever it is: without this thread nothing is accepted again
+            if not isinstance(error, sqlite3.Error | WorldError):
+                _log.exception("a bug")
             for _, future in wanted:
                 future.set_exception(QueueUnavailable(f"the queue cannot be written: {error}"))
             return

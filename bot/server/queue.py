@@ -59,6 +59,11 @@ ORDER BY seq LIMIT 1
 """
 _ONE = "SELECT id, event, repository, installation, body, attempts FROM deliveries WHERE seq = ?"
 
+_RESTORE = (
+    "Check the disk and restore the file from a backup; or move it away, start with an empty queue "
+    "and redeliver what is missing from the App's page."
+)
+
 
 class State(StrEnum):
     """Where a delivery is."""
@@ -255,6 +260,19 @@ class Queue:
         """
         self.count({"checked": 1})
 
+    def examine(self) -> None:
+        """Read the whole file through once.
+
+        Raises:
+            WorldError: something in it is broken.
+        """
+        try:
+            (found,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
+        except sqlite3.DatabaseError as error:
+            found = str(error)
+        if found != "ok":
+            raise WorldError(f"the queue is damaged: {found}", _RESTORE)
+
     def tidy(self) -> None:
         """Bring the WAL into the file."""
         self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
@@ -358,7 +376,7 @@ def _open(path: Path) -> sqlite3.Connection:
         _prepare(db, path)
     except sqlite3.DatabaseError as error:
         message = f"the queue {path} cannot be opened: {error}"
-        raise WorldError(message, "Check the disk; restore the folder from a backup.") from None
+        raise WorldError(message, _RESTORE) from None
     except OSError as error:
         message = f"the queue {path} cannot be made: {error.strerror}"
         raise WorldError(message, "Name a folder that can be written: --state DIR.") from None

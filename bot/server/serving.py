@@ -132,7 +132,9 @@ def serve(
         listening = _listen(host, port)
         shutil.rmtree(settings.state / "scratch", ignore_errors=True)
         crew = Crew(settings, workers)
-        intake, queue = Intake(settings.state), Queue(settings.state)
+        queue = Queue(settings.state)
+        queue.examine()
+        intake = Intake(settings.state)
         receiver = Receiver(settings, intake, queue, lambda: crew.living, workers)
         crew.start()
         try:

@@ -60,7 +60,7 @@ class Tokens:
         self._now = now
         self._clock = clock
         self._skew_s = 0.0
-        self._kept: dict[str, _Kept] = {}
+        self._kept: dict[tuple[str, int], _Kept] = {}
         self._writer: Writer | None = None
         self._turn = threading.Lock()
 
@@ -71,19 +71,22 @@ class Tokens:
             NotInstalled: the App is not there, or was not given a permission.
             ApiError: GitHub did not answer.
         """
+        # A repository that moves to another account is another installation's.
+        key = (repository.casefold(), installation)
         with self._turn:
-            kept = self._kept.get(repository.casefold())
+            kept = self._kept.get(key)
             if kept is not None and self._clock() < kept.until:
                 return kept.token
             asked = self._clock()
             made = self._make(repository, installation or self._installation(repository))
-            self._kept[repository.casefold()] = _Kept(made, asked + KEEP_S)
+            self._kept[key] = _Kept(made, asked + KEEP_S)
             return made
 
     def forget(self, repository: str) -> None:
         """Throw a token away that GitHub did not take."""
         with self._turn:
-            self._kept.pop(repository.casefold(), None)
+            for key in [key for key in self._kept if key[0] == repository.casefold()]:
+                del self._kept[key]
 
     def writer(self, token: SecretStr) -> Writer:
         """Under which name the App writes."""
@@ -104,11 +107,17 @@ class Tokens:
         body = {"repositories": [repository.partition("/")[2]], "permissions": PERMISSIONS}
         path = f"/app/installations/{installation}/access_tokens"
         try:
-            return SecretStr(str(self._as_app("POST", path, body)["token"]))
+            made = self._as_app("POST", path, body)
         except (Missing, Unprocessable) as error:
             wanted = ", ".join(f"{name}: {level}" for name, level in PERMISSIONS.items())
             hint = f"Install the App there and grant it {wanted}; then deliver the event again."
             raise NotInstalled(f"no token for {repository}: {error.message}", hint) from None
+        # GitHub takes the name alone: another account may have a repository of the same name.
+        lent = {str(row.get("full_name", "")).casefold() for row in made.get("repositories") or ()}
+        if lent and lent != {repository.casefold()}:
+            hint = "The event names an installation that is not the repository's; deliver it again."
+            raise NotInstalled(f"installation {installation} is not of {repository}", hint)
+        return SecretStr(str(made["token"]))
 
     def _installation(self, repository: str) -> int:
         """Where the event does not say it: a webhook of a repository, not of the App."""

@@ -8,6 +8,7 @@ Json = dict[str, Any]
 
 DOCS = "https://docs.github.com/rest"
 GIT_ROUTE = "/{owner}/{repo}.git"
+GRAPHQL_ROUTE = "/graphql"
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Request:
     @property
     def reads(self) -> bool:
         """Whether it asks only."""
-        return self.method in ("GET", "HEAD")
+        return self.method in ("GET", "HEAD") or self.path == GRAPHQL_ROUTE
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,15 @@ from bot.testing.accounts import Token
 from bot.testing.call import Call, Route, find_route
 from bot.testing.faults import Fault, Faults
 from bot.testing.limits import Limits
-from bot.testing.messages import GIT_ROUTE, Answer, Exchange, Refusal, Request, not_found
+from bot.testing.messages import (
+    GIT_ROUTE,
+    GRAPHQL_ROUTE,
+    Answer,
+    Exchange,
+    Refusal,
+    Request,
+    not_found,
+)
 from bot.testing.state import State
 
 endpoints.load()
@@ -102,7 +110,7 @@ class Service:
         now = state.now().timestamp()
         window = self._limits.window(token, now)
         call = Call(state, request, parameters, token, window)
-        free = route.needs == "app" or route.template == "/rate_limit"
+        free = route.needs == "app" or route.template in ("/rate_limit", GRAPHQL_ROUTE)
         if not free:
             self._limits.check(token, request, now)
         try:

@@ -1,7 +1,9 @@
 """A repository on a GitHub of our own that can be set back, and the workflow's jobs run on it.
 
 Git goes over HTTP to the same server, so that its requests can be hit like the API's. What the
-sandbox answered to a candidate is kept, and the gates of the same candidate are not run again.
+sandbox answered to a candidate is kept, and the gates of the same candidate are not run again; nor
+are the same answers judged twice, for judging them is a function of nothing else. Pauses between
+two attempts at Git are short.
 """
 
 import contextlib
@@ -23,6 +25,7 @@ from bot.testing.git_store import GitStore
 from bot.testing.messages import Exchange
 from tests.bot.events.hub import NAME, World, git, make_world
 from tests.bot.events.line import permissions, read_outputs, variables
+from tests.fire.judging import judged_once
 
 STAGES = ("plan", "announce", "generate", "gates", "write")
 _PLAIN = {
@@ -30,6 +33,7 @@ _PLAIN = {
     "GIT_CONFIG_SYSTEM": "/dev/null",
     "GIT_AUTHOR_DATE": "2026-11-01T10:00:00Z",
     "GIT_COMMITTER_DATE": "2026-11-01T10:00:00Z",
+    "GIT_TEMPLATE_DIR": "",  # no sample hooks to copy
 }
 
 
@@ -64,6 +68,17 @@ class Ran:
     jobs: tuple[str, ...] = ()
     outputs: dict[str, Any] = field(default_factory=dict)
 
+    def then(self, other: "Ran") -> "Ran":
+        """This and what came after it; the page is one."""
+        return Ran(
+            max(self.code, other.code),
+            self.log + other.log,
+            other.summary,
+            self.calls + other.calls,
+            self.jobs + other.jobs,
+            other.outputs,
+        )
+
 
 @dataclass(frozen=True)
 class Kept:
@@ -86,7 +101,7 @@ def open_bench(folder: Path, memory: Path) -> Iterator["Bench"]:
     before = dict(os.environ)
     plain_git()
     try:
-        with GitHubServer() as hub:
+        with GitHubServer() as hub, judged_once():
             yield Bench(folder, memory, hub)
     finally:
         os.environ.clear()
@@ -129,6 +144,12 @@ class Bench:
         record.git = GitStore(folder / "bare.git")
         hosted = self.hub.repository(NAME)
         self.world = WiredWorld(self.hub, hosted, folder / "bare.git", folder / "clone")
+
+    def handed_over(self, run: int = 100) -> dict[str, Any]:
+        """What the jobs of a run left for those that follow."""
+        folder = self.world.clone.parent / f"run-{run}"
+        files = {path.name: path.read_bytes() for path in (folder / "handover").glob("*.json")}
+        return {"outputs": read_outputs(folder / "output"), "files": files}
 
     def another_clone(self, kept: Kept) -> WiredWorld:
         """A checkout of its own, as every run of Actions has it."""
@@ -255,8 +276,9 @@ def in_process(arguments: list[str], heard: io.StringIO) -> int:
 
 @dataclass
 class Child:
-    """A job in a process of its own, which may be killed."""
+    """A job in a process of its own, which may be killed, or interrupted as a runner does first."""
 
+    number: signal.Signals = signal.SIGKILL
     pid: int = 0
     code: int | None = None
 
@@ -278,7 +300,7 @@ class Child:
 
     def kill(self) -> None:
         if self.pid:
-            os.kill(self.pid, signal.SIGKILL)
+            os.kill(self.pid, self.number)
 
     def wait(self) -> int:
         _, status = os.waitpid(self.pid, 0)

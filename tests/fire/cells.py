@@ -1,11 +1,13 @@
 """A flow, one of its calls and what goes wrong there: a cell, tried and judged."""
 
 import re
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.testing.messages import GIT_ROUTE, Exchange, Request
+from bot.events.reasons import Reason
+from bot.testing.messages import GIT_ROUTE, GRAPHQL_ROUTE, Exchange, Request
 from tests.fire.bench import Bench, Child, Kept, Ran
 from tests.fire.flows import Event, Flow
 from tests.fire.snapshot import Comments, comments, objects, plain, untrue
@@ -15,9 +17,10 @@ FAULTS = (
     *("500", "502", "reset", "time-out before", "time-out after", "secondary limit"),
     *("422", "404", "stale", "away"),
 )
-KILLS = ("killed before", "killed after")
+KILLS = ("killed before", "killed after", "interrupted")
 _HOLD_S = 0.02
 _ADVICE = re.compile(r"\b(run (it )?again|run the whole|run:|give a token|ask for|open it)", re.I)
+_CODE = re.compile(rf"\[({'|'.join(Reason)})\]")
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class Reference:
     objects: dict[str, Any]
     said: list[Comments]
     pages: str
+    halfway: tuple[Any, ...]
     known: dict[str, str] = field(default_factory=dict)
 
     def cells(self, kinds: tuple[str, ...]) -> Iterator[Cell]:
@@ -72,12 +76,16 @@ def changes(call: Exchange) -> bool:
     """Whether a call changes something."""
     if call.route == GIT_ROUTE:
         return call.method == "POST" and call.path.endswith("git-receive-pack")
-    return call.method != "GET"
+    return call.method != "GET" and call.route != GRAPHQL_ROUTE
+
+
+def _reads(call: Exchange) -> bool:
+    return call.method == "GET" or call.route == GRAPHQL_ROUTE
 
 
 def _applies(kind: str, call: Exchange, late: bool) -> bool:
     git = call.route == GIT_ROUTE
-    if kind in ("time-out after", "killed after"):
+    if kind in ("time-out after", "killed after", "interrupted"):
         return changes(call)
     if kind == "422":
         return changes(call) and not git
@@ -95,12 +103,12 @@ def refer(bench: Bench, flow: Flow, empty: Kept) -> Reference:
     start = bench.keep()
     bench.go_back(start)
     early = bench.run(*event, stages=BEFORE_WRITE)
-    middle = bench.keep()
+    middle, between = bench.keep(), halfway(bench)
     late = bench.run(*event, stages=("write",))
     assert max(early.code, late.code) == flow.code, late.log
     first, said = objects(bench.world), comments(bench.world)
     assert not untrue(bench.world, late.summary)
-    again = bench.run(*event, run=101, world=bench.another_clone(start))
+    again = bench.run(*event, run=flow.run, world=bench.another_clone(start))
     assert again.code == flow.code, again.log
     assert objects(bench.world) == first
     pages = plain(late.summary + again.summary, bench.world)
@@ -114,7 +122,13 @@ def refer(bench: Bench, flow: Flow, empty: Kept) -> Reference:
         first,
         [said, comments(bench.world)],
         pages,
+        between,
     )
+
+
+def halfway(bench: Bench) -> tuple[Any, ...]:
+    """All that the last job of run 100 finds: GitHub, and what was handed over."""
+    return objects(bench.world), comments(bench.world), bench.handed_over()
 
 
 def try_cell(bench: Bench, reference: Reference, cell: Cell) -> Verdict:
@@ -122,13 +136,21 @@ def try_cell(bench: Bench, reference: Reference, cell: Cell) -> Verdict:
     what = f"{reference.calls[cell.call].method} {_short(reference.calls[cell.call].path)}"
     late = cell.call >= reference.early
     bench.go_back(reference.middle if late else reference.start)
-    child = Child() if cell.kind in KILLS else None
+    child = None
+    if cell.kind in KILLS:
+        child = Child(signal.SIGINT if cell.kind == "interrupted" else signal.SIGKILL)
     before = reference.calls[reference.early if late else 0 : cell.call]
     if cell.kind == "stale":  # such a fault is only asked about reads
-        before = tuple(call for call in before if call.method == "GET")
+        before = tuple(call for call in before if _reads(call))
     hit = _inject(bench, cell.kind, len(before), child)
-    stages = ("write",) if late else (*BEFORE_WRITE, "write")
-    ran = bench.run(*reference.event, stages=stages, job=child)
+    if late:
+        ran = bench.run(*reference.event, stages=("write",), job=child)
+    else:
+        ran = bench.run(*reference.event, stages=BEFORE_WRITE, job=child)
+        if not child and hit() and ran.code == 0 and halfway(bench) == reference.halfway:
+            # From here on it is the clean run, and the end of that is known.
+            return Verdict(cell, what, "at once", untrue(bench.world, ran.summary))
+        ran = ran.then(bench.run(*reference.event, stages=("write",), job=child))
     bench.hub.faults.clear()
     if not hit():
         return Verdict(cell, what, "", "the call never came")
@@ -183,6 +205,8 @@ def _first_end(bench: Bench, reference: Reference, ran: Ran, *, killed: bool) ->
         return "", f"a bug: {ran.log[-300:]}"
     if not _ADVICE.search(ran.log):
         return "", f"exit {ran.code} without advice: {ran.log[-300:]}"
+    if not _CODE.search(ran.log):
+        return "", f"exit {ran.code} without a reason's code: {ran.log[-300:]}"
     return "next run", ""
 
 
@@ -198,7 +222,7 @@ def _second_end(bench: Bench, reference: Reference, child: Child | None) -> str:
 
 def _again(bench: Bench, reference: Reference, *, fresh: bool) -> str:
     world = bench.another_clone(reference.start) if fresh else None
-    again = bench.run(*reference.event, run=101, world=world)
+    again = bench.run(*reference.event, run=reference.flow.run, world=world)
     if again.code != reference.flow.code:
         return f"the next run ended with {again.code}: {again.log[-300:]}"
     lie = untrue(bench.world, again.summary)

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bot.events.reasons import Reason
 from tests.bot.events.hub import issue, push
+from tests.bot.server.service import make_service
 from tests.fire.bench import Bench, Kept, WiredWorld
 from tests.fire.cells import Reference, differs, refer
 from tests.fire.flows import CHANGED, FLOWS, FORM, PATH, Event
@@ -93,6 +95,29 @@ def late_form(bench: Bench, empty: Kept) -> str:
     return unchanged_by(bench, reference.event)
 
 
+def redelivered(bench: Bench, empty: Kept) -> str:
+    """The same delivery id at the server again, at once and after it was killed or stopped."""
+    bench.go_back(empty)
+    service = make_service(bench.world.bare.parent / "serve", bench.hub, bench.world)
+    service.arguments = ("--workers", "0")
+    event: Event = "push", push("a" * 40, "b" * 40)
+    try:
+        service.start()
+        first = [service.deliver(*event, "redelivered-1").status for _ in range(20)]
+        if first != [202] + [200] * 19:
+            return f"answered {first}"
+        for end in (service.kill, service.stop):
+            end()
+            service.start()
+            again = service.deliver(*event, "redelivered-1")
+            if (again.status, again.reason) != (200, Reason.DUPLICATE):
+                return f"answered {again.status} after a new start"
+        depth = service.figure("queue_depth")
+        return "" if depth == 1 else f"{depth:g} deliveries in the queue"
+    finally:
+        service.close()
+
+
 def unchanged_by(bench: Bench, event: Event) -> str:
     """Let run 100 write now; gives what it changed."""
     then = (objects(bench.world), comments(bench.world))
@@ -118,6 +143,7 @@ CASES = (
     *(Case(f"{each.name}: 20 times, 5 at once", often(each.name)) for each in FLOWS),
     Case("two runners at the last job", two_writers),
     Case("opened and labeled together", opened_and_labelled),
+    Case("redelivered with the same delivery id", redelivered),
     Case("an old run of a push ends last", late_push),
     Case("an old run of a form ends last", late_form),
 )

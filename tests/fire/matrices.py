@@ -42,16 +42,23 @@ class Tried:
     left_out: bool = False
 
 
+def _memory_disk() -> Path | None:
+    """Where thousands of small repositories cost no disk; None if this machine has no room."""
+    place = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
+    roomy = place.is_dir() and shutil.disk_usage(place).free > 2**31
+    return place if roomy and os.access(place, os.W_OK) else None
+
+
 def tasks(matrices: Iterable[str], flows: Iterable[str], parts: int) -> list[Task]:
     """Deal the matrices out, so that what is left out for want of time is spread over all."""
-    names, found = list(flows), []
-    for matrix in matrices:
-        if matrix in KINDS:
-            found += [Task(matrix, name, part, parts) for part in range(parts) for name in names]
-        elif matrix == "duplicates":
-            found += [Task(matrix, case.name) for case in duplicates.CASES]
-        else:
-            found.append(Task(matrix, ""))
+    wanted, names, found = set(matrices), list(flows), []
+    if "strangers" in wanted:
+        found.append(Task("strangers", ""))
+    cases = [Task("duplicates", case.name) for case in duplicates.CASES]
+    for part in range(parts):
+        for matrix in sorted(wanted & set(KINDS)):
+            found += [Task(matrix, name, part, parts) for name in names]
+        found += cases[part::parts] if "duplicates" in wanted else []
     return found
 
 
@@ -66,7 +73,7 @@ class Worker:
 
     def __init__(self, memory: Path) -> None:
         self._stack = ExitStack()
-        self.folder = Path(tempfile.mkdtemp(prefix="stratwright-faults-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="stratwright-faults-", dir=_memory_disk()))
         self._stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
         self.bench: Bench = self._stack.enter_context(open_bench(self.folder / "world", memory))
         self.empty: Kept = self.bench.keep()

@@ -11,10 +11,19 @@ from tests.fire.matrices import Worker
         duplicates.opened_and_labelled,
         duplicates.late_push,
         duplicates.late_form,
+        duplicates.redelivered,
         duplicates.often("bad contract pushed"),
         duplicates.often("explain"),
     ],
-    ids=["two-writers", "opened-and-labeled", "late-push", "late-form", "20-pushes", "20-comments"],
+    ids=[
+        "two-writers",
+        "opened-and-labeled",
+        "late-push",
+        "late-form",
+        "redelivered",
+        "20-pushes",
+        "20-comments",
+    ],
 )
 def test_asked_for_more_than_once_there_is_one_of_each(
     attempt: duplicates.Attempt, worker: Worker

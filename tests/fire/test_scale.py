@@ -6,10 +6,11 @@ import sys
 import pytest
 
 from bot.events.items import MOST_JOBS
+from bot.events.writing import USUAL
 from bot.forge.github import GitHubForge
 from bot.forge.github_api import GitHubApi
 from bot.forge.github_comments import Thread
-from bot.testing.messages import GIT_ROUTE, Exchange
+from bot.testing.messages import GIT_ROUTE, GRAPHQL_ROUTE, Exchange
 from tests.bot.events.hub import NAME, push
 from tests.e2e.lines import candles_text, contract_text
 from tests.fire.cells import changes, differs
@@ -20,9 +21,12 @@ from tests.fire.snapshot import comments, objects
 CONTRACTS = 200
 
 
+FREE = (GIT_ROUTE, GRAPHQL_ROUTE, "/rate_limit")
+
+
 def asked(calls: tuple[Exchange, ...]) -> int:
     """How many requests to the API count against the limit."""
-    return sum(1 for call in calls if call.route not in (GIT_ROUTE, "/rate_limit"))
+    return sum(1 for call in calls if call.route not in FREE and call.status != 304)
 
 
 def test_two_hundred_contracts_in_one_push(
@@ -43,6 +47,8 @@ def test_two_hundred_contracts_in_one_push(
     assert len(build) <= MOST_JOBS
     assert len(write) <= MOST_JOBS
     assert asked(plan.calls) <= 3  # one for a hundred open pull requests, whatever was pushed
+    assert re.search(rf"{CONTRACTS} contracts take about \d+ requests.*“Re-run", plan.log)
+    assert "[rate-limit]" in plan.summary
 
     # One of them to its end: what it costs does not depend on the other 199.
     output = bench.world.clone.parent / "run-100" / "output"
@@ -51,13 +57,40 @@ def test_two_hundred_contracts_in_one_push(
     ran = bench.run(*event, stages=("generate", "gates", "write"))
     assert ran.code == 0, ran.log
     assert len(bench.world.branches) == 1
-    assert asked(ran.calls) <= 25
+    assert asked(ran.calls) <= USUAL
     with capsys.disabled():
         sys.stdout.write(
             f"\n{CONTRACTS} contracts: the plan asks {asked(plan.calls)} times in all, "
             f"a contract {asked(ran.calls)} times in its jobs, "
             f"{len(build)} jobs build and {len(write)} write\n"
         )
+
+
+def test_several_contracts_end_to_end_are_counted_and_told(worker: Worker) -> None:
+    """The number on the run's page and in the logs is the number that GitHub counts."""
+    bench = worker.bench
+    bench.go_back(worker.empty)
+    bench.world.commit({CANDLES: candles_text()})
+    files: dict[str, str | bytes | None] = {
+        f"contracts/dip_{n}.yaml": contract_text(workflow=f"dip-{n}", data=CANDLES)
+        for n in range(3)
+    }
+    event = "push", push(*bench.world.commit(files))
+    bench.hub.limits._windows.clear()
+    ran = bench.run(*event)
+    assert ran.code == 0, ran.log
+    assert len(bench.world.branches) == 3
+    told = re.findall(r"^(\d+) requests .* which (\d+) count", ran.log, re.MULTILINE)
+    assert len(told) == ran.jobs.count("plan") + 2 * len(ran.outputs["build"])
+    (window,) = bench.hub.limits._windows.values()
+    assert sum(int(counted) for _, counted in told) == asked(ran.calls) == window.used
+    everything = [call for call in ran.calls if call.route != GIT_ROUTE]
+    assert sum(int(made) for made, _ in told) == len(everything)
+    assert any(call.status == 304 for call in everything)
+    assert asked(ran.calls) <= 3 * USUAL
+    on_the_page = re.findall(r"count against the hour's limit, ([0-9.]+) a contract", ran.summary)
+    assert len(on_the_page) == 3
+    assert all(float(each) <= USUAL for each in on_the_page)
 
 
 def test_among_five_thousand_comments_and_issues_the_status_is_found(worker: Worker) -> None:

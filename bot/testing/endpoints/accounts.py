@@ -1,7 +1,7 @@
 """Who am I, who are you, and how many requests are left."""
 
 from bot.testing.call import Call, route
-from bot.testing.messages import Answer, Refusal
+from bot.testing.messages import GRAPHQL_ROUTE, Answer, Refusal
 from bot.testing.shapes import profile
 
 
@@ -11,6 +11,14 @@ def get_me(call: Call) -> Answer:
     if call.actor.kind == "Bot":
         raise Refusal(403, "Resource not accessible by integration")
     return Answer(200, profile(call.state, call.actor))
+
+
+@route("POST", GRAPHQL_ROUTE)
+def query(call: Call) -> Answer:
+    """Of GraphQL only the question who asks, which every token may put."""
+    if "".join(str(call.body.get("query", "")).split()) != "{viewer{login}}":
+        raise Refusal(400, "This server answers {viewer{login}} and nothing else")
+    return Answer(200, {"data": {"viewer": {"login": call.actor.login}}})
 
 
 @route("GET", "/users/{username}")

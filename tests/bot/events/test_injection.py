@@ -11,7 +11,7 @@ from bot.events.actions import Actions, say_in_log
 from bot.forge.github_comments import Thread
 from bot.testing import GitHubServer
 from tests.bot.events.hub import HOUSE, NAME, World, comment, form, git, issue, make_world, push
-from tests.bot.events.line import read_outputs, run_event
+from tests.bot.events.line import run_event
 from tests.bot.events.proposals import forge_of
 
 DIP = (HOUSE / "contracts/oversold_dip.yaml").read_text()
@@ -198,8 +198,28 @@ def test_a_link_is_no_contract(world: World) -> None:
 def test_no_output_can_set_another(tmp_path: Path) -> None:
     place = tmp_path / "output"
     actions = Actions("push", place, NAME, environment={"GITHUB_OUTPUT": str(place)})
-    actions.output("build", '"x\nEOF\nwrite<<EOF\n[]\nEOF"'.replace("\n", "\\n"))
-    assert list(read_outputs(place)) == ["build"]
+    hostile = "x\nEOF\nwrite<<EOF\n[]\nEOF\nwrite=[]\nend-0\nannounce<<end-1\n[]\nend-1"
+    actions.output("build", hostile)
+    assert as_a_runner_reads(place.read_text()) == {"build": hostile}
+
+
+def as_a_runner_reads(text: str) -> dict[str, str]:
+    """`name=value`, or `name<<mark`, lines, `mark`; as GitHub documents it."""
+    found: dict[str, str] = {}
+    lines = iter(text.splitlines())
+    for line in lines:
+        name, mark, end = line.partition("<<")
+        if mark:
+            found[name] = "\n".join(iter(lines.__next__, end))
+        else:
+            name, _, found[name] = line.partition("=")
+    return found
+
+
+def test_a_runner_is_fooled_by_a_mark_that_can_be_guessed() -> None:
+    """The reader above is not blind: with a fixed mark the second output would be set."""
+    text = "build<<EOF\nx\nEOF\nwrite<<EOF\n[]\nEOF\nEOF\n"
+    assert "write" in as_a_runner_reads(text)
 
 
 @pytest.mark.parametrize(
@@ -209,7 +229,9 @@ def test_a_log_line_is_only_shown(line: str) -> None:
     assert_log_is_text(say_in_log(line))
 
 
-def test_the_token_is_on_no_command_line_and_in_no_file(world: World) -> None:
+def test_the_token_is_on_no_command_line_in_no_file_and_in_no_log(
+    world: World, capfd: pytest.CaptureFixture[str]
+) -> None:
     seen: list[str] = []
     real = subprocess.Popen.__init__
 
@@ -227,3 +249,6 @@ def test_the_token_is_on_no_command_line_and_in_no_file(world: World) -> None:
     assert not any(token in each for token in tokens for each in seen)
     kept = [path for path in world.clone.parent.rglob("*") if path.is_file()]
     assert not any(token.encode() in path.read_bytes() for token in tokens for path in kept)
+    out, err = capfd.readouterr()
+    assert "requests to GitHub" in err
+    assert not any(token in out + err for token in tokens)

@@ -8,7 +8,7 @@ import pytest
 from bot.errors import InputError, SafetyStop, WorldError
 from bot.events.trigger import Actor
 from bot.forge.github import GitHubForge, PullRequestForbidden
-from bot.forge.github_api import ApiError, GitHubApi
+from bot.forge.github_api import ApiError, GitHubApi, Unprocessable
 from bot.forge.github_checks import Annotation, CheckReport
 from bot.forge.github_comments import Thread
 from bot.forge.github_health import examine_github
@@ -355,16 +355,66 @@ def test_retry_after_is_honoured_when_github_is_away(world: World, status: int) 
 
 
 def test_an_apps_comment_is_found_under_the_name_that_github_gives_it(world: World) -> None:
-    """Its token does not tell its login, and the settings name another bot."""
+    """The settings name another bot; one comment is made, and none is removed again."""
+    say_as_app(world, 3)
+    writes = [(each.method, each.path) for each in world.hub.requests if each.method != "GET"]
+    made = [path for method, path in writes if (method, path[-9:]) == ("POST", "/comments")]
+    assert len(made) == 1
+    assert "DELETE" not in {method for method, _ in writes}
+
+
+def test_where_github_does_not_tell_the_name_the_answer_to_a_comment_does(world: World) -> None:
+    world.hub.faults.add("POST /graphql", status=404, times=99)
+    say_as_app(world, 3)
+
+
+def say_as_app(world: World, runs: int) -> None:
+    """Say something in several runs; there is one comment, with the last word."""
     app = world.hub.create_app("my-app", "")
     world.hub.install(app, [NAME], WRITE)
     number = world.hosted.open_issue("x", "y", "alice", []).number
-    for run, words in ((1, "one"), (2, "two"), (3, "three")):
+    for run in range(1, runs + 1):
         token = world.hub.token_for(app.login, WRITE, NAME)
         forge = GitHubForge(GitHubApi(NAME, token, world.hub.url, pace=0.0))
-        forge.said.stick(Thread(number), "status", words, run)
+        forge.said.stick(Thread(number), "status", f"word {run}", run)
         (said,) = forge.comments(number)
-        assert (said.author, said.body) == ("my-app[bot]", words)
+        assert (said.author, said.body) == ("my-app[bot]", f"word {run}")
+
+
+def test_a_reopening_that_github_refuses_without_a_reason_opens_no_second_one(world: World) -> None:
+    forge = forge_of(world)
+    wanted = draft(world)
+    number = forge.submit(wanted).number
+    forge.close(number)
+    world.hub.faults.add(f"PATCH /repos/*/pulls/{number}", status=422)
+    with pytest.raises(Unprocessable):
+        forge.submit(wanted, reopen=True)
+    assert [each.number for each in forge.pulls()] == [number]
+    assert forge.submit(wanted, reopen=True).number == number
+
+
+def test_what_has_not_changed_is_read_again_for_nothing(world: World) -> None:
+    api = GitHubApi(NAME, world.token(), world.hub.url, pace=0.0)
+    first = api.get("labels", per_page=100)
+    first.append("ours to change")
+    before = api.counted
+    assert api.get("labels", per_page=100) == first[:-1]
+    assert (api.calls, api.counted, before) == (2, 1, 1)
+    world.hosted.record.labels.clear()
+    assert api.get("labels", per_page=100) == []
+    assert (api.calls, api.counted) == (3, 2)
+    assert [each.status for each in world.hub.requests[-3:]] == [200, 304, 200]
+
+
+def test_no_more_answers_are_kept_than_a_job_needs(world: World) -> None:
+    api = GitHubApi(NAME, world.token(), world.hub.url, pace=0.0)
+    for page in range(1, 120):
+        api.get("labels", per_page=1, page=page)
+    before = api.counted
+    api.get("labels", per_page=1, page=119)
+    assert api.counted == before
+    api.get("labels", per_page=1, page=1)
+    assert api.counted == before + 1
 
 
 def test_git_shows_the_token_to_its_server_and_to_no_other(tmp_path: Path) -> None:
@@ -398,3 +448,24 @@ def test_git_shows_the_token_to_its_server_and_to_no_other(tmp_path: Path) -> No
     secret = base64.b64encode(b"x-access-token:ghs_abc").decode()
     assert heard[ours][0] == f"basic {secret}"
     assert set(heard[other]) == {""}
+
+
+def test_the_last_check_of_a_tag_says_for_whom_it_was_written(world: World) -> None:
+    head = git(world.bare, "rev-parse", "main")
+    granted = {name: WRITE[name] for name in ("contents", "checks")}
+    world.hosted.record.private = True
+    checks = forge_of(world, granted).checks
+    assert checks.last_link(head, "tag") is None  # and statuses may not even be read
+    checks.report(CheckReport("stratwright", head, "tag", True, "t", "s", link="https://x.test/1"))
+    assert checks.last_link(head, "tag") == "https://x.test/1"
+    assert checks.last_link(head, "tag.2") is None
+
+
+def test_a_status_stands_for_a_check_that_may_not_be_written(world: World) -> None:
+    head = git(world.bare, "rev-parse", "main")
+    granted = {name: WRITE[name] for name in ("contents", "statuses")}
+    world.hosted.record.private = True
+    checks = forge_of(world, granted).checks
+    wanted = CheckReport("stratwright", head, "tag", True, "t", "s", link="https://x.test/2")
+    assert checks.report(wanted) == "commit status"
+    assert checks.last_link(head, "tag") == "https://x.test/2"

@@ -1,5 +1,6 @@
 """The receiver as GitHub and strangers meet it: a real process over real sockets."""
 
+import asyncio
 import gzip
 import json
 import os
@@ -16,7 +17,9 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.server.deliveries import MOST_BYTES, sign
+from bot.server.deliveries import MOST_BYTES, Delivery, sign
+from bot.server.intake import Intake, QueueUnavailable
+from bot.server.queue import Added
 from bot.testing import GitHubServer
 from tests.bot.events.hub import HOUSE, comment, push
 from tests.bot.server.service import SECRET, Service, headers, make_service, wait_for
@@ -70,6 +73,17 @@ def test_what_is_not_github_s_is_refused(
     answer = receiver.deliver("push", PUSH, **changes)
     assert (answer.status, answer.word, answer.reason) == (status, "refused", reason)
     assert ids(receiver.state) == before
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("POST", "/", 404), ("POST", "/webhook/", 404), ("GET", "/webhook", 405), ("PUT", "/x", 404)],
+)
+def test_what_comes_to_another_address_is_told_which_one_it_is(
+    receiver: Service, method: str, path: str, status: int
+) -> None:
+    answer = receiver.ask(method, path, b"{}" if method != "GET" else None)
+    assert (answer.status, answer.word, answer.reason) == (status, "refused", "no-such-address")
 
 
 def test_a_body_signed_by_somebody_else_is_refused(receiver: Service) -> None:
@@ -277,6 +291,35 @@ def test_a_worker_that_outlives_its_server_keeps_its_lease_until_it_is_gone(
     wait_for(lambda: len(service.world.hosted.record.comments) == 1, "the answer")
     service.settle()
     assert len(service.world.hosted.record.comments) == 1
+
+
+def test_a_delivery_is_known_again_after_a_restart_and_after_kill_9(service: Service) -> None:
+    service.arguments = ("--workers", "0")
+    service.start()
+    assert service.deliver("push", PUSH, "dddddddd-1").status == 202
+    for end in (service.kill, service.stop):
+        end()
+        service.start()
+        again = service.deliver("push", PUSH, "dddddddd-1")
+        assert (again.status, again.reason) == (200, "duplicate-delivery")
+    assert ids(service.state) == ["dddddddd-1"]
+
+
+def test_a_delivery_that_breaks_the_intake_does_not_end_it(tmp_path: Path) -> None:
+    """Whatever goes wrong with one, the next is accepted."""
+
+    async def two() -> None:
+        intake = Intake(tmp_path)
+        try:
+            with pytest.raises(QueueUnavailable):
+                await intake.take(Delivery("broken-1", "push", "a/b", 2**70, b"{}"))
+            taken = await intake.take(Delivery("sound-01", "push", "a/b", 1, b"{}"))
+            assert taken is Added.ACCEPTED
+        finally:
+            intake.close()
+
+    asyncio.run(two())
+    assert ids(tmp_path) == ["sound-01"]
 
 
 def test_two_servers_do_not_share_a_folder(service: Service) -> None:

@@ -19,6 +19,7 @@ from bot.server.deliveries import Delivery
 from bot.server.queue import KEEP_DAYS, LONGEST_WAIT_S, Added, Claim, Queue
 from bot.server.worker import hold_lock, is_alive
 from tests.bot.events.hub import HOUSE
+from tests.bot.server.service import Service
 
 HOUR = 3600.0
 
@@ -325,3 +326,59 @@ class Model(RuleBasedStateMachine):
 
 Model.TestCase.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
 TestModel = Model.TestCase
+
+
+def test_a_queue_that_was_cut_off_or_scribbled_on_is_told_and_nothing_is_made_up(
+    tmp_path: Path,
+) -> None:
+    queue = Queue(tmp_path)
+    queue.add([delivery(f"id-{n:06}", body=b"x" * 5000) for n in range(40)])
+    queue.close()
+    file = tmp_path / "queue.sqlite3"
+    whole = file.read_bytes()
+    scribbled = whole[:4096] + b"\x00" * 40960 + whole[45056:]
+    for broken in (b"", whole[:100], whole[:5000], scribbled, b"x" * len(whole)):
+        file.write_bytes(broken)
+        for side in ("-wal", "-shm"):
+            (tmp_path / f"queue.sqlite3{side}").unlink(missing_ok=True)
+        if not broken:
+            assert Queue(tmp_path).claim("w") is None  # an empty file is an empty queue
+            continue
+        with pytest.raises(WorldError, match="cannot be opened") as error:
+            Queue(tmp_path)
+        assert "backup" in error.value.hint
+        assert file.read_bytes() == broken
+
+
+def test_damage_deep_in_the_file_is_found_before_anything_is_accepted(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    queue.add([delivery(f"id-{n:06}", body=b"x" * 5000) for n in range(200)])
+    queue.examine()
+    queue.close()
+    file = tmp_path / "queue.sqlite3"
+    whole = bytearray(file.read_bytes())
+    pages = len(whole) // 4096
+    found = 0
+    for page in range(1, pages):
+        broken = bytearray(whole)
+        broken[page * 4096 : page * 4096 + 64] = b"\xff" * 64
+        file.write_bytes(broken)
+        try:
+            again = Queue(tmp_path)
+            again.examine()
+        except WorldError as error:
+            found += "backup" in error.hint
+    # A body's own pages have no form to be checked against.
+    assert found >= 20
+
+
+def test_the_server_does_not_start_with_a_damaged_queue(service: Service) -> None:
+    queue = Queue(service.state)
+    queue.add([delivery(f"id-{n:06}", body=b"x" * 5000) for n in range(50)])
+    queue.close()
+    file = service.state / "queue.sqlite3"
+    file.write_bytes(file.read_bytes()[: 4096 * 12])
+    with pytest.raises(AssertionError, match=r"queue.*(damaged|cannot be opened)"):
+        service.start()
+    assert service.process is not None
+    assert service.process.wait(30) == 4

@@ -14,7 +14,7 @@ from bot.forge.github_api import Missing, Passing
 from bot.server.tokens import KEEP_S, NotInstalled, Tokens
 from bot.testing import GitHubServer
 from tests.bot.events.hub import NAME
-from tests.bot.server.service import PEM, Service
+from tests.bot.server.service import GRANTED, PEM, Service
 
 
 @pytest.fixture
@@ -121,3 +121,19 @@ def test_no_text_of_tokens_shows_a_secret(
     token = tokens.token(NAME, service.installation)
     assert token.get_secret_value() not in repr(token) + repr(vars(tokens))
     assert "PRIVATE KEY" not in repr(vars(tokens))
+
+
+def test_an_installation_of_another_account_gives_no_token(
+    service: Service, make: Callable[..., Tokens], tmp_path: Path
+) -> None:
+    """It has a repository of the same name, and GitHub is asked by the name alone."""
+    hub = service.hub
+    hub.create_repository("mallory/strategies", bare=service.world.bare)
+    app = next(each for each in hub.state.apps.values() if each.id == service.app)
+    theirs = hub.install(app, ["mallory/strategies"], GRANTED)
+    tokens = make()
+    with pytest.raises(NotInstalled, match="is not of acme/strategies"):
+        tokens.token(NAME, theirs.id)
+    # And the right one is not kept from working by it.
+    held = hub.state.tokens[tokens.token(NAME, service.installation).get_secret_value()]
+    assert held.repositories == frozenset({NAME})

@@ -25,6 +25,7 @@ def test_every_route_answers_as_described(
     _apps(hub, ask_as, app)
     ask("PUT", f"{HOME}/pulls/{pull}/merge", {"merge_method": "squash"})
     ask("GET", f"{HOME}/pulls/{pull}/merge")
+    ask("POST", "/graphql", {"query": "{ viewer { login } }"})
     assert number == 1
 
     well = {f"{each.method} {each.route}" for each in hub.requests if 200 <= each.status < 300}
