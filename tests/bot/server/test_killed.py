@@ -7,7 +7,7 @@ import time
 from collections import Counter
 
 from tests.bot.events.hub import HOUSE, comment, git, push
-from tests.bot.server.service import Service
+from tests.bot.server.service import Service, wait_for
 
 DELIVERIES = 200
 ISSUES = 20
@@ -49,6 +49,8 @@ def test_no_delivery_is_lost_and_none_is_done_twice(service: Service) -> None:
     sender.start()
     for _ in range(KILLS):
         time.sleep(chance.uniform(0.5, 4.0))
+        # At work, where there is work: a kill of an idle server shows little.
+        wait_for(lambda: service.figure("queue_leased") or not sender.is_alive(), "some work")
         service.kill()
         service.start()
     sender.join(120)
