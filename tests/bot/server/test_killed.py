@@ -7,7 +7,7 @@ import time
 from collections import Counter
 
 from tests.bot.events.hub import HOUSE, comment, git, push
-from tests.bot.server.service import Service
+from tests.bot.server.service import Service, wait_for
 
 DELIVERIES = 200
 ISSUES = 20
@@ -47,8 +47,14 @@ def test_no_delivery_is_lost_and_none_is_done_twice(service: Service) -> None:
     service.start()
     sender = threading.Thread(target=send_all, args=(service, payloads, answers))
     sender.start()
+
+    def done() -> bool:
+        return not sender.is_alive() and service.idle
+
     for _ in range(KILLS):
         time.sleep(chance.uniform(0.5, 4.0))
+        # At work, where there is work: a kill of an idle server shows little.
+        wait_for(lambda: service.figure("queue_leased") or done(), "some work")
         service.kill()
         service.start()
     sender.join(120)
