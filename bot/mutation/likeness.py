@@ -3,8 +3,8 @@
 A survivor is held against the strategy on random markets: every column, every order and exit,
 asked for and read from the arrays, at every bar. Where one differs it is a mistake that the tests
 miss. Where none does, that is the argument that it is none, unless the statement in question reads
-a column, or has a clause, that never changes on those markets: then nothing was compared that could
-have differed.
+a column that never changes, or has a clause that never decides on those markets: then nothing was
+compared that could have differed.
 """
 
 import ast
@@ -41,7 +41,7 @@ class Likeness:
 
     Attributes:
         differs: where a mutant first differs from the strategy, empty if nowhere.
-        idle: the columns and clauses of its statement that never change there.
+        idle: the columns and clauses of its statement that decide nothing there.
         bars: how many bars were compared.
     """
 
@@ -62,7 +62,7 @@ class Likeness:
             return f"a mistake: it differs on {found}"
         idle = self.idle.get(mutant.number)
         if idle:
-            return f"undecided: {', '.join(idle)} never changes in {self.bars} bars"
+            return f"undecided: {', '.join(idle)} decides nothing in {self.bars} bars"
         same = "the same columns, orders and exits"
         return f"not told apart: {same} at {self.bars} bars of {len(SEEDS)} markets"
 
@@ -81,7 +81,7 @@ def compare(
     bars = min(warmup(program) + _BARS, _MOST_BARS)
     minutes = timeframe_ms(contract.market.timeframe) // 60_000
     statements = _statements(source)
-    clauses = _constant_clauses(program, bars, minutes) if survivors else {}
+    clauses = _idle_clauses(program, bars, minutes) if survivors else {}
     differs: dict[int, str] = {}
     idle: dict[int, tuple[str, ...]] = {}
     for first in range(0, len(survivors), _BATCH):
@@ -127,25 +127,30 @@ def _words(text: str) -> set[str]:
     return set(re.findall(r"[a-z]\w*", text))
 
 
-def _constant_clauses(program: Program, bars: int, minutes: int) -> dict[str, list[str]]:
-    """The clauses of each rule that are the same at every bar of every market, in words."""
-    parts = {
-        rule: tree.operands if isinstance(tree, Logic) else ()
-        for rule, tree in program.rules.items()
-    }
+def _idle_clauses(program: Program, bars: int, minutes: int) -> dict[str, list[str]]:
+    """The clauses of each rule that decide it at no bar of any market, in words.
+
+    One of an `and` decides where all others hold, one of an `or` where no other does; it has to
+    have said yes there at one bar and no at another.
+    """
+    rules = {rule: tree for rule, tree in program.rules.items() if isinstance(tree, Logic)}
     named = {
         f"{rule} {number}": clause
-        for rule, clauses in parts.items()
-        for number, clause in enumerate(clauses)
+        for rule, tree in rules.items()
+        for number, clause in enumerate(tree.operands)
     }
-    seen: dict[str, set[bool]] = {name: set() for name in named}
+    said: dict[str, set[bool]] = {name: set() for name in named}
     for seed in SEEDS:
         values = evaluate(replace(program, rules=named), market(bars, seed, minutes))
-        for name in named:
-            seen[name] |= set(np.unique(values[name]).tolist())
+        for rule, tree in rules.items():
+            needed = tree.operator == "and"
+            parts = [values[f"{rule} {number}"] for number in range(len(tree.operands))]
+            for number, part in enumerate(parts):
+                others = [other == needed for other in (*parts[:number], *parts[number + 1 :])]
+                said[f"{rule} {number}"] |= set(part[np.logical_and.reduce(others)].tolist())
     found: dict[str, list[str]] = {}
     for name, clause in named.items():
-        if len(seen[name]) < 2:
+        if len(said[name]) < 2:
             found.setdefault(name.partition(" ")[0], []).append(f"`{in_words(clause)}`")
     return found
 

@@ -53,7 +53,7 @@ def test_a_pattern_that_never_shows_argues_nothing(sandbox: Sandbox) -> None:
     mutant = changed(source, 1, line, line.replace("(open_,", "(series.ago(open_, 1),"))
     likeness = compare(contract, source, [mutant], sandbox)
     assert not likeness.is_argued(mutant)
-    assert likeness.why(mutant).startswith("undecided: concealbabyswall never changes in")
+    assert likeness.why(mutant).startswith("undecided: concealbabyswall decides nothing in")
 
 
 def test_a_clause_that_never_decides_argues_nothing(sandbox: Sandbox) -> None:
@@ -61,9 +61,7 @@ def test_a_clause_that_never_decides_argues_nothing(sandbox: Sandbox) -> None:
     mutant = changed(source, 1, "& ~(size_of_bar > 100)", "")
     likeness = compare(contract, source, [mutant], sandbox)
     assert not likeness.is_argued(mutant)
-    assert "`it is not the case that size_of_bar is above 100` never changes" in likeness.why(
-        mutant
-    )
+    assert "`it is not the case that size_of_bar is above 100`" in likeness.why(mutant)
 
 
 def test_what_was_not_compared_is_not_argued() -> None:
