@@ -34,6 +34,8 @@ from tools.freqtrade_answers import ask_freqtrade
 
 CORPUS = Path(__file__).resolve().parents[1] / "tests" / "corpus"
 GATE_BARS = 1500
+# Importing Freqtrade takes as long as four of its back-tests.
+_HANDFUL = 7
 
 Frames = dict[str, pd.DataFrame]
 
@@ -73,18 +75,23 @@ class Subject:
 
 
 def compare(paths: list[Path], bars: int = BARS) -> Iterator[Row]:
-    """Every contract on every market."""
+    """Every contract on every market; one process of Freqtrade answers for a handful of them."""
     with tempfile.TemporaryDirectory() as folder:
-        for path in paths:
-            subject = _written(path, Path(folder))
-            places = markets(subject.contract, bars)
-            cases = [
-                Expectation(subject.contract, subject.program, frames) for frames in places.values()
-            ]
-            requests = [case.request(str(subject.folder)) for case in cases]
-            answers = ask_freqtrade(requests, subject.folder)
-            for (name, frames), case, answer in zip(places.items(), cases, answers, strict=True):
-                yield _row(subject, name, case, frames, answer)
+        for first in range(0, len(paths), _HANDFUL):
+            subjects = [_written(path, Path(folder)) for path in paths[first : first + _HANDFUL]]
+            yield from _compared(subjects, Path(folder), bars)
+
+
+def _compared(subjects: list[Subject], folder: Path, bars: int) -> Iterator[Row]:
+    cases = [
+        (subject, name, frames, Expectation(subject.contract, subject.program, frames))
+        for subject in subjects
+        for name, frames in markets(subject.contract, bars).items()
+    ]
+    requests = [case.request(str(subject.folder)) for subject, _, _, case in cases]
+    answers = ask_freqtrade(requests, folder)
+    for (subject, name, frames, case), answer in zip(cases, answers, strict=True):
+        yield _row(subject, name, case, frames, answer)
 
 
 def _written(path: Path, folder: Path) -> Subject:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bot.contract import catalog
 from bot.contract.candle import Candle as Candle
@@ -41,6 +42,24 @@ class Reading:
 
     indicators: Mapping[str, Answer]
     rules: Mapping[str, bool]
+
+
+class _Column:
+    """A history as an array that grows with it, so that no bar copies all bars before it."""
+
+    def __init__(self, past: list[Answer]) -> None:
+        self._past = past
+        self._filled = 0
+        self._values = np.empty(512, dtype=np.float64)
+
+    def so_far(self) -> NDArray[np.float64]:
+        """The history up to now."""
+        count = len(self._past)
+        while count > len(self._values):
+            self._values = np.concatenate([self._values, np.empty_like(self._values)])
+        self._values[self._filled : count] = self._past[self._filled : count]
+        self._filled = count
+        return self._values[:count]
 
 
 class Interpreter:
@@ -128,8 +147,10 @@ class Interpreter:
         histories: list[list[Answer]] = [[] for _ in keys]
         self._named.update(zip(keys, histories, strict=True))
 
+        columns = [_Column(past) for past in inputs]
+
         def ask() -> None:
-            arrays = [np.array(past, dtype=np.float64) for past in inputs]
+            arrays = [column.so_far() for column in columns]
             outputs = catalog.call(function, arrays, arguments)
             for history, output in zip(histories, outputs, strict=True):
                 history.append(float(output[-1]))

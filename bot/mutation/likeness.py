@@ -2,20 +2,28 @@
 
 A survivor is held against the strategy on random markets: every column, every order and exit,
 asked for and read from the arrays, at every bar. Where one differs it is a mistake that the tests
-miss. Where none does, that is the argument that it is none, unless the line in question reads a
-column that never changes on those markets: then nothing was compared that could have differed.
+miss. Where none does, that is the argument that it is none, unless the statement in question reads
+a column that never changes, or has a clause that never decides on those markets: then nothing was
+compared that could have differed.
 """
 
+import ast
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from adapters.testing import market
 from Backtest.times import timeframe_ms
+from bot.contract.evaluator import evaluate
+from bot.contract.language import Program
 from bot.contract.model import Contract
 from bot.contract.program import compile_contract
-from bot.contract.tree import Truth
+from bot.contract.tree import Logic, Truth
 from bot.contract.warmup import warmup
+from bot.contract.words import in_words
 from bot.errors import WorldError
 from bot.mutation.mutants import Mutant
 from sandbox_runner.jobs import LIKENESS_FILE, likeness_job
@@ -33,7 +41,7 @@ class Likeness:
 
     Attributes:
         differs: where a mutant first differs from the strategy, empty if nowhere.
-        idle: the columns on its line that never change there.
+        idle: the columns and clauses of its statement that decide nothing there.
         bars: how many bars were compared.
     """
 
@@ -54,9 +62,9 @@ class Likeness:
             return f"a mistake: it differs on {found}"
         idle = self.idle.get(mutant.number)
         if idle:
-            return f"undecided: {', '.join(idle)} never changes in {self.bars} bars"
+            return f"undecided: {', '.join(idle)} decides nothing in {self.bars} bars"
         same = "the same columns, orders and exits"
-        return f"equivalent: {same} at {self.bars} bars of {len(SEEDS)} markets"
+        return f"not told apart: {same} at {self.bars} bars of {len(SEEDS)} markets"
 
 
 def compare(
@@ -72,7 +80,8 @@ def compare(
     stated = {rule for rule, tree in program.rules.items() if isinstance(tree, Truth)}
     bars = min(warmup(program) + _BARS, _MOST_BARS)
     minutes = timeframe_ms(contract.market.timeframe) // 60_000
-    lines = source.splitlines()
+    statements = _statements(source)
+    clauses = _idle_clauses(program, bars, minutes) if survivors else {}
     differs: dict[int, str] = {}
     idle: dict[int, tuple[str, ...]] = {}
     for first in range(0, len(survivors), _BATCH):
@@ -94,12 +103,56 @@ def compare(
         constant, found = answer
         for mutant, where in zip(batch, found, strict=True):
             differs[mutant.number] = where
-            words = set(re.findall(r"[a-z]\w*", lines[mutant.line - 1]))
+            words = _words(statements.get(mutant.line, ""))
             names = [
                 name for name in constant if name not in stated and name.replace(".", "_") in words
             ]
+            for rule in words & set(clauses):
+                names += clauses[rule]
             idle[mutant.number] = tuple(names)
     return Likeness(differs, idle, bars * len(SEEDS))
+
+
+def _statements(source: str) -> dict[int, str]:
+    """The whole assignment that each line of a strategy belongs to, by line."""
+    found: dict[int, str] = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Assign) and node.end_lineno is not None:
+            text = ast.unparse(node)
+            found |= dict.fromkeys(range(node.lineno, node.end_lineno + 1), text)
+    return found
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[a-z]\w*", text))
+
+
+def _idle_clauses(program: Program, bars: int, minutes: int) -> dict[str, list[str]]:
+    """The clauses of each rule that decide it at no bar of any market, in words.
+
+    One of an `and` decides where all others hold, one of an `or` where no other does; it has to
+    have said yes there at one bar and no at another.
+    """
+    rules = {rule: tree for rule, tree in program.rules.items() if isinstance(tree, Logic)}
+    named = {
+        f"{rule} {number}": clause
+        for rule, tree in rules.items()
+        for number, clause in enumerate(tree.operands)
+    }
+    said: dict[str, set[bool]] = {name: set() for name in named}
+    for seed in SEEDS:
+        values = evaluate(replace(program, rules=named), market(bars, seed, minutes))
+        for rule, tree in rules.items():
+            needed = tree.operator == "and"
+            parts = [values[f"{rule} {number}"] for number in range(len(tree.operands))]
+            for number, part in enumerate(parts):
+                others = [other == needed for other in (*parts[:number], *parts[number + 1 :])]
+                said[f"{rule} {number}"] |= set(part[np.logical_and.reduce(others)].tolist())
+    found: dict[str, list[str]] = {}
+    for name, clause in named.items():
+        if len(said[name]) < 2:
+            found.setdefault(name.partition(" ")[0], []).append(f"`{in_words(clause)}`")
+    return found
 
 
 def _read(content: bytes, count: int) -> tuple[list[str], list[str]] | None:

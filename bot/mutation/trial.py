@@ -15,7 +15,7 @@ from sandbox_runner.jobs import MUTANTS_FILE, mutants_job
 from sandbox_runner.port import Sandbox, SandboxUnavailable
 
 GATE = "mutation"
-# Of all mutants that are not argued equivalent; the examples are held to 1.
+# Of all mutants that are not argued; the examples are held to 1.
 LEAST_SCORE = 0.95
 _BATCH = 100
 _OUTCOMES = ("passed", "failed", "error", "time")
@@ -65,7 +65,7 @@ class Mutation:
         """The gate's word."""
         figure = f"{len(self.killed)} of {len(self.mutants)} mutants killed"
         if self.argued:
-            figure += f", {len(self.argued)} argued equivalent"
+            figure += f", {len(self.argued)} argued"
         if self.broken or not self.mutants:
             return Verdict(GATE, False, figure, self.broken or "the strategy has no mutants")
         if self.score >= LEAST_SCORE:
