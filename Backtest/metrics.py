@@ -184,7 +184,7 @@ def by_year(
         pnl = profits[first:after]
         table[str(1970 + year)] = {
             "return": finite(final / before - 1.0) if before > 0.0 else None,
-            "max_drawdown": fall,
+            "max_drawdown": finite(fall) if before > 0.0 else None,
             "trades": len(pnl),
             "pnl": exact_sum(pnl),
             "win_rate": int(np.count_nonzero(pnl > 0.0)) / len(pnl) if len(pnl) else 0.0,

@@ -9,7 +9,7 @@ import pytest
 
 from Backtest import curves, metrics
 from Backtest.positions import Trade
-from Backtest.times import DAY_MS, MINUTE_MS
+from Backtest.times import DAY_MS, MINUTE_MS, to_ms
 
 
 def trade(pnl: float, **more: object) -> Trade:
@@ -192,3 +192,12 @@ def test_shares_by_the_hour_count_the_hours_that_traded() -> None:
 def test_candles_without_real_time_are_not_annualised() -> None:
     assert metrics.periods_per_year([0, 1, 2, 3], None, crypto=True) is None
     assert metrics.periods_per_year([], None, crypto=True) is None
+
+
+def test_a_year_after_equity_is_gone_has_no_return_and_no_drawdown() -> None:
+    times = [to_ms(f"{year}-06-01") for year in (2021, 2022, 2023)]
+    table = metrics.by_year([], times, [0.0, -10.0, 50.0], 100.0)
+    assert table["2021"]["max_drawdown"] == 1.0
+    for year in ("2022", "2023"):
+        assert table[year]["return"] is None
+        assert table[year]["max_drawdown"] is None
