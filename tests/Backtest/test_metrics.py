@@ -9,6 +9,7 @@ import pytest
 
 from Backtest import curves, metrics
 from Backtest.positions import Trade
+from Backtest.simbroker import SimBroker
 from Backtest.times import DAY_MS, MINUTE_MS, to_ms
 
 
@@ -201,3 +202,24 @@ def test_a_year_after_equity_is_gone_has_no_return_and_no_drawdown() -> None:
     for year in ("2022", "2023"):
         assert table[year]["return"] is None
         assert table[year]["max_drawdown"] is None
+
+
+def test_a_trade_that_comes_out_even_has_not_won_or_lost() -> None:
+    even = [trade(pnl, exit_time=DAY_MS) for pnl in (2e-14, -2e-14, 0.0)]
+    trades = [*even, trade(1e-6, exit_time=DAY_MS), trade(-1e-6, exit_time=DAY_MS)]
+    figures = metrics.trade_figures(trades)
+    assert (figures["winners"], figures["losers"], figures["win_rate"]) == (1, 1, 0.2)
+    year = metrics.by_year(trades, [0, DAY_MS], [100.0, 100.0], 100.0)["1970"]
+    assert year["win_rate"] == 0.2
+
+
+@pytest.mark.parametrize("action", ["BUY", "SELL"])
+def test_an_roi_of_0_comes_out_even(action: str) -> None:
+    broker = SimBroker(commission=0.001, slippage=0.0007)
+    order = {"action": action, "symbol": "X", "volume": 0.37, "roi": {0: 0.0}}
+    broker.place_order(order)
+    for step, price in enumerate((97.3, 97.3, 97.3)):
+        broker.step_candle(step * MINUTE_MS, price, price * 1.01, price * 0.99, price, 1.0, "X")
+    report = broker.generate_report()
+    assert report["total_trades"] == 1
+    assert (report["winners"], report["losers"]) == (0, 0)
