@@ -17,11 +17,12 @@ from Backtest.fills import (
     fill_price,
     limit_entry,
     mirrored,
+    multiple,
     stop_entry,
 )
 from Backtest.orders import Order
 from Backtest.positions import Closing, Fill, Position, Trade
-from Backtest.settings import SimSettings, step_digits
+from Backtest.settings import SimSettings
 
 BEFORE_TIME = -(2**62)
 
@@ -40,7 +41,6 @@ class Book:
         "row",
         "settings",
         "symbol",
-        "tick_digits",
         "time",
     )
 
@@ -57,7 +57,6 @@ class Book:
         self.time = BEFORE_TIME
         self.row = -1
         self.market_cost = settings.slippage + settings.spread / 2.0
-        self.tick_digits = step_digits(settings.tick)
 
     def value(self) -> float:
         """What the open positions are worth at the last close."""
@@ -79,7 +78,9 @@ class Book:
         if self.orders:
             self._enter(bar, time, row, number, at_close=False)
         for position in tuple(self.positions):
-            self._meet(position, bar, time, row, number)
+            # What a priced close leaves over meets the same bar again, with its own levels.
+            while self._meet(position, bar, time, row, number):
+                pass
         held = len(self.positions)
         if self.orders and self.settings.execution == "this_close":
             self._enter(bar, time, row, number, at_close=True)
@@ -157,16 +158,16 @@ class Book:
             self.positions.append(position)
             self.account.tell("position_opened", **told, fee=fee)
 
-    def _meet(self, position: Position, bar: Bar, time: int, row: int, number: int) -> None:
-        """Let a bar meet a position's stop and its resting limit."""
+    def _meet(self, position: Position, bar: Bar, time: int, row: int, number: int) -> bool:
+        """Let a bar meet a position's stop and its resting limit; whether only a part left."""
         seen = bar if position.sign > 0 else mirrored(bar)
         limit, limit_name = position.resting_limit(time, number)
         if seen.low > position.stop and seen.high < limit and position.entered == FROM_OPEN:
-            return
+            return False
         raw_entry = position.sign * position.entry.raw_price
         leave = exit_of_bar(seen, position.stop, limit, position.entered, raw_entry)
         if leave is None:
-            return
+            return False
         event, rule = position.rule_of(leave, limit_name)
         price = self._leaving_price(position, leave.price, stopped=event == "sl_hit")
         fill = Fill(rule, position.sign * leave.price, price, time, row)
@@ -177,6 +178,7 @@ class Book:
             ambiguous=leave.ambiguous,
         )
         self._leave(position, trade, event)
+        return position in self.positions
 
     def _leaving_volume(self, position: Position, limit_name: str, event: str) -> float:
         """A limit close may be a part; stop, target and ROI take all."""
@@ -204,7 +206,6 @@ class Book:
             market=market,
             cost=self.market_cost,
             tick=self.settings.tick,
-            digits=self.tick_digits,
         )
 
     def _leave(self, position: Position, trade: Trade, event: str) -> Trade:
@@ -217,7 +218,7 @@ class Book:
         else:
             back = 2.0 * position.entry.price - trade.exit_price
             account.cash += trade.volume * back - exit_fee
-        remaining = position.volume - trade.volume
+        remaining = self._rest(position.volume - trade.volume)
         if remaining <= 0.0:
             self.positions.remove(position)
         else:
@@ -241,6 +242,11 @@ class Book:
             timestamp=trade.exit_time,
         )
         return trade
+
+    def _rest(self, volume: float) -> float:
+        """What is left of a position, in whole lots: 0.3 less 0.1 is 0.2."""
+        lot = self.settings.lot
+        return volume if lot is None else multiple(round(volume / lot), lot)
 
     def forced_exits(self) -> list[Trade]:
         """What selling everything at the last close would bring; nothing is changed."""

@@ -24,6 +24,7 @@ COLUMNS = (*PRICES, "volume")
 BLOCK_ROWS = 8192  # a block of candles stays in the processor's cache
 SMALL_FILE_BYTES = 2_000_000  # about 25,000 candles; above, pandas is quicker than it is late
 MOMENTS_A_MS = {"ms": 1, "us": 1_000, "ns": 1_000_000}
+MS_DIGITS = 9  # of text that `to_ms` reads as milliseconds
 MISSING = np.iinfo(np.int64).min  # numpy's word for no moment
 READERS = {
     ".csv": "read_csv",
@@ -139,6 +140,8 @@ def _plain_csv(file: Path) -> Candles | None:
     if sorted(names) != sorted((names[0], *COLUMNS)) or names[0] not in TIME_NAMES or not lines:
         return None
     cells = [line.split(",") for line in lines]
+    if any(row[0].isdigit() and len(row[0]) < MS_DIGITS for row in cells):
+        return None  # a whole number, which to_ms would take for a date such as 20240131
     if any(len(row) != len(names) or "_" in line for row, line in zip(cells, lines, strict=True)):
         return None
     found = dict(zip(names, zip(*cells, strict=True), strict=True))
@@ -231,8 +234,9 @@ def _each_ms(values: Sequence[Any]) -> list[int]:
         try:
             found.append(to_ms(value))
         except BacktestError as error:
-            fault = "the timestamp is missing" if value != value else error.message
-            raise _at(row, fault) from None
+            if value != value:
+                raise _at(row, "the timestamp is missing") from None
+            raise _at(row, error.message, error.hint) from None
     return found
 
 
@@ -376,10 +380,7 @@ def _quick_ms(stamps: NDArray[np.int64]) -> NDArray[np.int64] | None:
     return times if us_to_ms(np.ascontiguousarray(stamps), times) else None
 
 
-def _at(row: int, fault: str) -> CandleError:
-    """A fault with its row."""
-    return CandleError(
-        f"row {row} (counting from 0): {fault}",
-        "Mend or remove the candle; the run stops at bad data",
-        row,
-    )
+def _at(row: int, fault: str, hint: str = "") -> CandleError:
+    """A fault with its row, and what to do about it."""
+    advice = hint or "Mend or remove the candle; the run stops at bad data"
+    return CandleError(f"row {row} (counting from 0): {fault}", advice, row)

@@ -32,7 +32,7 @@ FILL_CONVENTIONS = {
 
 METRIC_CONVENTIONS = {
     "statistics": "trades closed before the end of the data; each partial close is a trade; forced"
-    " exits are listed, not counted",
+    " exits are listed, not counted; one that comes out even to the 12th digit has not won or lost",
     "ratios": "from returns between rows of equity_curve.csv, no risk-free rate, sample deviation;"
     " sortino divides by the root mean square of negative returns over all rows",
     "annualised": "365 days a year for A/B symbols, else 252; weeks and months by the calendar",

@@ -168,7 +168,8 @@ def drawdowns(equity: Rows, start: float | None = None) -> Floats:
     peaks = np.maximum.accumulate(rows)
     if start is not None:
         peaks = np.maximum(peaks, start)
-    return 1.0 - rows / peaks
+    with np.errstate(divide="ignore", invalid="ignore"):  # no fall has a meaning from 0 on
+        return 1.0 - rows / peaks
 
 
 def max_drawdown(equity: Rows, start: float | None = None) -> float:

@@ -10,6 +10,8 @@ the stop comes before the target, and a bar that allows a better reading is mark
 import math
 from typing import NamedTuple
 
+from Backtest.settings import step_parts
+
 NO_STOP = -math.inf
 NO_TARGET = math.inf
 
@@ -23,8 +25,9 @@ STOP_GAP = "stop_gap"
 TARGET = "target"
 TARGET_GAP = "target_gap"
 
-# Ticks and lots are compared in units of themselves; this is the float noise that is forgiven.
-STEP_NOISE = 1e-7
+# Ticks and lots are compared in units of themselves; this is the float noise that is forgiven,
+# and what each unit adds to it: 18.64818291 / 1e-8 is 4e-7 short of a whole number.
+STEP_NOISE, STEP_ERROR = 1e-7, 4e-16
 
 
 class Bar(NamedTuple):
@@ -155,21 +158,32 @@ def costly_price(raw: float, buying: bool, cost: float) -> float:
     return raw * (1.0 + cost) if buying else raw * (1.0 - cost)
 
 
-def fill_price(
-    raw: float, buying: bool, *, market: bool, cost: float, tick: float | None, digits: int
-) -> float:
+def fill_price(raw: float, buying: bool, *, market: bool, cost: float, tick: float | None) -> float:
     """Add slippage and half the spread on market and stop fills, then round to the tick."""
     price = costly_price(raw, buying, cost) if market else raw
     if tick is None:
         return price
-    return (round_up if buying else round_down)(price, tick, digits)
+    return (round_up if buying else round_down)(price, tick)
 
 
-def round_up(value: float, step: float, digits: int) -> float:
+def round_up(value: float, step: float) -> float:
     """Raise a value to the next multiple of a step, forgiving float noise."""
-    return round(math.ceil(value / step - STEP_NOISE) * step, digits)
+    steps = value / step
+    return multiple(math.ceil(steps - step_noise(steps)), step)
 
 
-def round_down(value: float, step: float, digits: int) -> float:
+def round_down(value: float, step: float) -> float:
     """Lower a value to the next multiple of a step, forgiving float noise."""
-    return round(math.floor(value / step + STEP_NOISE) * step, digits)
+    steps = value / step
+    return multiple(math.floor(steps + step_noise(steps)), step)
+
+
+def step_noise(steps: float) -> float:
+    """What is forgiven of a number of steps; never more than half of one."""
+    return min(0.5, STEP_NOISE + steps * STEP_ERROR)
+
+
+def multiple(steps: int, step: float) -> float:
+    """So many steps, by the arithmetic of `Backtest.kernel_parts`: 3 of 0.1 are 0.3."""
+    units, scale = step_parts(step)
+    return float(steps) * float(units) / float(scale)

@@ -14,7 +14,8 @@ class Inspection:
     def __init__(self) -> None:
         """Begin with nothing to check."""
         self._threads: list[Thread] = []
-        self._unsound: list[Candles] = []
+        self._begun: list[Candles] = []
+        self._sound: list[Candles] = []
 
     def begin(self, columns: Candles) -> None:
         """Check candles, beside what comes next where that is worth a thread.
@@ -25,13 +26,14 @@ class Inspection:
         if not is_loaded(len(columns)) or len(columns) < WORTH_A_THREAD_BARS:
             check_columns(columns)
             return
+        self._begun.append(columns)
         thread = Thread(target=self._check, args=(columns,), daemon=True)
         self._threads.append(thread)
         thread.start()
 
     def _check(self, columns: Candles) -> None:
-        if not pass_columns(columns):
-            self._unsound.append(columns)
+        if pass_columns(columns):
+            self._sound.append(columns)
 
     def end(self) -> None:
         """Wait for what was begun.
@@ -41,5 +43,6 @@ class Inspection:
         """
         for thread in self._threads:
             thread.join()
-        for columns in self._unsound:
-            check_columns(columns)
+        for columns in self._begun:
+            if not any(columns is sound for sound in self._sound):  # also where a look broke off
+                check_columns(columns)

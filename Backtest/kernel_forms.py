@@ -16,7 +16,7 @@ UNITS, EQUITY, RISK = 0, 1, 2
 # Why the loop gave up: the event path says it in words.
 SOUND, BAD_ORDER = 0, 1
 
-STEP_NOISE = 1e-7  # as in Backtest.fills
+STEP_NOISE, STEP_ERROR = 1e-7, 4e-16  # as in Backtest.fills
 
 
 class Orders(NamedTuple):

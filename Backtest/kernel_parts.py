@@ -10,6 +10,7 @@ from Backtest.kernel_forms import (
     LEFT,
     NO_LEVEL,
     OPENED,
+    STEP_ERROR,
     STEP_NOISE,
     TOO_DEAR,
     TOO_SMALL,
@@ -21,17 +22,23 @@ from Backtest.machine_code import part
 
 
 @part
+def step_noise(steps: float) -> float:
+    """What is forgiven of a number of steps, as `Backtest.fills.step_noise` has it."""
+    return min(0.5, STEP_NOISE + steps * STEP_ERROR)
+
+
+@part
 def step_up(value: float, step: float, units: float, scale: float) -> float:
     """Raise a value to the next multiple of a step, written as units / scale."""
-    steps = float(np.ceil(value / step - STEP_NOISE))
-    return steps * units / scale
+    steps = value / step
+    return float(np.ceil(steps - step_noise(steps))) * units / scale
 
 
 @part
 def step_down(value: float, step: float, units: float, scale: float) -> float:
     """Lower a value to the next multiple of a step, written as units / scale."""
-    steps = float(np.floor(value / step + STEP_NOISE))
-    return steps * units / scale
+    steps = value / step
+    return float(np.floor(steps + step_noise(steps))) * units / scale
 
 
 @part

@@ -17,6 +17,8 @@ from Backtest.positions import Trade
 
 Floats = NDArray[np.float64]
 
+DUST = 1e-12  # of an entry's value; a trade that earns less has come out even
+
 
 class Tally(NamedTuple):
     """Sums over trades, each rounded once."""
@@ -71,6 +73,13 @@ class Ledger:
             traded=exact_sum(self.volume * (self.entry_price + self.exit_price)),
             best_pnl=exact_sum(self.best_pnl),
         )
+
+    @cached_property
+    def outcomes(self) -> NDArray[np.int8]:
+        """1 where a trade won, -1 where it lost, 0 where only its last digits say so."""
+        dust = DUST * self.volume * self.entry_price
+        won, lost = self.pnl > dust, self.pnl < -dust
+        return won.view(np.int8) - lost.view(np.int8)
 
     @cached_property
     def finished(self) -> Ledger:

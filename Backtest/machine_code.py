@@ -22,6 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 # numba looks at the file of a function alone; what it calls from the others is in its code too.
 SOURCES = (
     "candle_pass",
+    "curves",
     "kernel",
     "kernel_forms",
     "kernel_parts",

@@ -101,13 +101,13 @@ def trade_figures(trades: Trades) -> dict[str, Any]:
     """Count, profit, win rate, profit factor and expectancy of finished trades."""
     ledger = ledger_of(trades)
     pnl, sums, count = ledger.pnl, ledger.tally, len(ledger)
-    winners = int(np.count_nonzero(pnl > 0.0))
+    winners = int(np.count_nonzero(ledger.outcomes > 0))
     return {
         "total_trades": count,
         "total_pnl": sums.pnl,
         "win_rate": winners / count if count else 0.0,
         "winners": winners,
-        "losers": int(np.count_nonzero(pnl < 0.0)),
+        "losers": int(np.count_nonzero(ledger.outcomes < 0)),
         "gross_profit": sums.gross_profit,
         "gross_loss": sums.gross_loss,
         "profit_factor": (
@@ -171,7 +171,7 @@ def by_year(
     """
     ledger = ledger_of(trades)
     order = np.argsort(ledger.exit_time, kind="stable")
-    profits, ends = ledger.pnl[order], ledger.exit_time[order]
+    profits, ends, won = ledger.pnl[order], ledger.exit_time[order], ledger.outcomes[order] > 0
     table: dict[str, dict[str, Any]] = {}
     before = capital
     rows = np.asarray(equity, dtype=np.float64)
@@ -184,10 +184,10 @@ def by_year(
         pnl = profits[first:after]
         table[str(1970 + year)] = {
             "return": finite(final / before - 1.0) if before > 0.0 else None,
-            "max_drawdown": fall,
+            "max_drawdown": finite(fall) if before > 0.0 else None,
             "trades": len(pnl),
             "pnl": exact_sum(pnl),
-            "win_rate": int(np.count_nonzero(pnl > 0.0)) / len(pnl) if len(pnl) else 0.0,
+            "win_rate": int(np.count_nonzero(won[first:after])) / len(pnl) if len(pnl) else 0.0,
         }
         before = final
     return table

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from Backtest.errors import OrderError
-from Backtest.fills import Step, round_down, round_up
+from Backtest.fills import STEP_ERROR, Step, round_down, round_up
 from Backtest.names import nearest
-from Backtest.settings import SimSettings, step_digits
+from Backtest.settings import SimSettings
 from Backtest.times import MINUTE_MS
 
 ACTIONS = {"BUY": 1, "SELL": -1}
@@ -156,8 +156,8 @@ def _volume(request: Mapping[str, Any], lot: float | None) -> float:
     volume = positive(request.get("volume"), "volume")
     if lot is None:
         return volume
-    whole = round_down(volume, lot, step_digits(lot))
-    if whole <= 0.0 or abs(whole - volume) > lot * 1e-6:
+    whole = round_down(volume, lot)
+    if whole <= 0.0 or abs(whole - volume) > lot * 1e-6 + volume * STEP_ERROR:
         raise OrderError(f"volume {volume!r} is no multiple of the lot {lot!r}", "Round it down")
     return whole
 
@@ -173,7 +173,7 @@ def _waiting_price(
     price = positive(request["price"], "price")
     if tick is None or kind == "STOP":
         return price
-    on_tick = (round_down if sign > 0 else round_up)(price, tick, step_digits(tick))
+    on_tick = (round_down if sign > 0 else round_up)(price, tick)
     if on_tick <= 0.0:
         raise OrderError(f"price {price!r} is below one tick of {tick!r}", "Give a higher price")
     return on_tick

@@ -117,6 +117,7 @@ def step_digits(step: float | None) -> int:
     return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
+@lru_cache(maxsize=64)
 def step_parts(step: float | None) -> tuple[int, int]:
     """A tick or lot as a fraction of whole numbers: 0.25 is 25 / 100, none is 0 / 1."""
     if step is None:

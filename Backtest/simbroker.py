@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 from Backtest.account import Account
 from Backtest.book import Book
 from Backtest.errors import CandleError, OrderError
-from Backtest.fills import Bar, round_down
+from Backtest.fills import STEP_ERROR, Bar, round_down
 from Backtest.orders import positive, read_order
 from Backtest.positions import Closing, Position, Trade
 from Backtest.rows import INFINITY, Row, fault_of, read_row
-from Backtest.settings import read_settings, step_digits
+from Backtest.settings import read_settings
 from Backtest.times import LAST_MS, iso
 
 if TYPE_CHECKING:  # reading a tape needs the compiled loop, and so numba
     from Backtest.tape import Tape
+
+
+VOLUME_NOISE = 1e-12  # of a position; 0.3 less 0.1 less 0.1 is not quite 0.1
 
 
 class SimBroker:
@@ -94,6 +97,7 @@ class SimBroker:
     ) -> dict[str, Any]:
         """Ask for a close: at the next open, or at `price` or better; all of it, or a volume.
 
+        A position has one close at a time: another one takes the place of a close that waits.
         Under `this_close` a close without a price fills at once, at the last close.
 
         Returns:
@@ -137,10 +141,13 @@ class SimBroker:
         if volume is None:
             return position.volume
         part = positive(volume, "volume")
-        if part > position.volume:
+        noise = position.volume * VOLUME_NOISE
+        if part > position.volume + noise:
             raise OrderError(f"volume {part!r} is more than the open {position.volume!r}")
+        if part >= position.volume - noise:
+            return position.volume
         lot = self.settings.lot
-        if lot is not None and abs(round_down(part, lot, step_digits(lot)) - part) > lot * 1e-6:
+        if lot is not None and abs(round_down(part, lot) - part) > lot * 1e-6 + part * STEP_ERROR:
             raise OrderError(f"volume {part!r} is no multiple of the lot {lot!r}", "Round it down")
         return part
 

@@ -13,7 +13,7 @@ from Backtest.fills import fill_price
 from Backtest.ledger import Ledger
 from Backtest.orders import Order, Protection
 from Backtest.positions import Closing, Fill, Position, Trade
-from Backtest.settings import SimSettings, step_digits
+from Backtest.settings import SimSettings
 from Backtest.signals import ACTION_RULES
 
 if TYPE_CHECKING:
@@ -108,7 +108,6 @@ class Tape:
             market=True,
             cost=settings.slippage + settings.spread / 2.0,
             tick=settings.tick,
-            digits=step_digits(settings.tick),
         )
 
     def trades(self) -> list[Trade]:

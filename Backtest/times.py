@@ -51,7 +51,10 @@ def _in_range(moment: int) -> int:
     """Refuse numbers that are no milliseconds: microseconds would be the year 50,000."""
     if FIRST_MS <= moment <= LAST_MS:
         return moment
-    raise BacktestError(f"{moment} is no timestamp in milliseconds", "Divide microseconds by 1000")
+    raise BacktestError(
+        f"{moment} is no timestamp in milliseconds",
+        "Divide microseconds by 1000, nanoseconds by 1,000,000",
+    )
 
 
 def _from_text(text: str) -> int:

@@ -5,7 +5,6 @@ from typing import Any
 
 from Backtest.errors import OrderError
 from Backtest.fills import round_down
-from Backtest.settings import step_digits
 
 MAX_RISK = 0.10
 
@@ -23,7 +22,7 @@ def volume_of(request: Mapping[str, Any], equity: float, close: float, lot: floa
     volume = _wished(request, equity, close)
     if volume <= 0.0:
         return 0.0
-    return volume if lot is None else round_down(volume, lot, step_digits(lot))
+    return volume if lot is None else round_down(volume, lot)
 
 
 def _wished(request: Mapping[str, Any], equity: float, close: float) -> float:

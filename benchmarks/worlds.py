@@ -29,6 +29,7 @@ from Backtest.signals import read_signals
 from Backtest.simbroker import SimBroker
 
 STEP_MS = 15 * 60_000
+DAY_MS = 24 * 3_600_000
 SYMBOL = "X/Y"
 LONG_BARS = 2_500  # in every 100th world: checks and figures are machine code from 2,000 on
 MORE_BARS = ((0.99, 1.02, 0.97, 1.0), (1.0, 1.04, 0.9, 1.02))
@@ -49,14 +50,14 @@ def random_world(seed: int) -> World:
     rng = random.Random(seed)  # noqa: S311 - candles, not secrets
     bars = rng.choice((1, 2, 30, 80, 300))
     candles = _candles(rng, LONG_BARS if seed % 100 == 0 else bars)
-    lot = rng.choice((None, None, None, 1.0, 0.25, 0.001))
+    lot = rng.choice((None, None, None, 1.0, 0.25, 0.001, 1e-8))
     commission = rng.choice((0.0, 0.001, 0.0025))
     broker: dict[str, Any] = {
         "capital": rng.choice((150.0, 1_000.0, 10_000.0)),
         "commission": commission,
         "slippage": rng.choice((0.0, 0.0005)),
         "spread": rng.choice((0.0, 0.0004)),
-        "tick": rng.choice((None, None, 0.05, 0.25, 0.01)),
+        "tick": rng.choice((None, None, 0.05, 0.25, 0.01, 1e-8)),
         "lot": lot,
         "min_notional": rng.choice((None, None, 10.0, 600.0)),
         "execution": rng.choice(("next_open", "next_open", "this_close")),
@@ -72,7 +73,7 @@ def random_world(seed: int) -> World:
 
 
 def _candles(rng: random.Random, bars: int) -> Candles:
-    """Jumpy candles on a coarse grid, so that levels are met exactly, or fine ones."""
+    """Jumpy candles on a coarse grid, so that levels are met exactly, or fine; some are missing."""
     rows, price = [], 100.0
     grid = rng.choice((2.0, 2.0, 1e6))
     for _ in range(bars):
@@ -84,6 +85,8 @@ def _candles(rng: random.Random, bars: int) -> Candles:
         rows.append((opened, high, low, closed, 1.0))
         price = closed
     times = np.arange(bars, dtype=np.int64) * STEP_MS + 1_700_000_000_000
+    if rng.random() < 0.3:  # gaps, and years that end among them
+        times += np.cumsum([rng.choice((0, 0, 0, 2 * DAY_MS)) for _ in range(bars)])
     return Candles(times, *np.ascontiguousarray(np.array(rows).T))
 
 

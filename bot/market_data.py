@@ -118,7 +118,8 @@ def _hold_to_timeframe(
     except BacktestError as error:
         if warn is None:
             raise
-        warn(f"warning: {error.message}; annual figures and ROI minutes assume the timeframe")
+        told = f"warning: {error.message}; annual figures and ROI minutes assume the timeframe"
+        warn(f"{told}. {error.hint}")
 
 
 def data_paths(contract: Contract) -> tuple[str, ...]:

@@ -134,7 +134,7 @@ def test_times_rise_within_each_symbol() -> None:
 
 
 def test_microseconds_are_not_taken_for_milliseconds() -> None:
-    with pytest.raises(CandleError, match="no timestamp in milliseconds"):
+    with pytest.raises(CandleError, match=r"no timestamp in milliseconds\. Divide micro"):
         tidy_candles(frame(timestamp=[moment * 1000 for moment in EXPECTED]))
 
 
@@ -233,3 +233,11 @@ def test_columns_between_two_moments() -> None:
     first, last = int(columns.times[3]), int(columns.times[7])
     assert columns.between(first, last).times.tolist() == columns.times[3:7].tolist()
     assert columns.between(None, None) is columns
+
+
+def test_short_whole_numbers_are_milliseconds_in_files_of_every_size(tmp_path: Path) -> None:
+    file = tmp_path / "days.csv"
+    rows = "".join(f"{20240101 + day},1,1,1,1,1\n" for day in range(3))
+    file.write_text(f"date,open,high,low,close,volume\n{rows}")
+    quick, thorough = read_columns(file), columns_of(read_candles(file))
+    assert quick.times.tolist() == thorough.times.tolist() == [20240101, 20240102, 20240103]

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from Backtest import kernel_parts
 from Backtest.fills import (
     BY_LIMIT,
     BY_STOP,
@@ -24,6 +25,7 @@ from Backtest.fills import (
     round_up,
     stop_entry,
 )
+from Backtest.settings import step_parts
 
 GRID = (1.0, 2.0, 3.0, 4.0, 5.0)
 ALL_BARS = [
@@ -149,15 +151,35 @@ def test_the_roi_price_earns_its_profit_after_both_commissions(sign: int) -> Non
 
 @settings(derandomize=True, max_examples=300)
 @given(
-    st.floats(0.01, 1e5), st.sampled_from([(0.01, 2), (0.05, 2), (0.25, 2), (1e-4, 4), (5.0, 0)])
+    st.floats(0.01, 1e5),
+    st.sampled_from([(0.01, 2), (0.05, 2), (0.25, 2), (0.3, 1), (1e-4, 4), (5.0, 0)]),
 )
 def test_steps_bracket_a_value_and_keep_one_that_is_on_them(
     value: float, step: tuple[float, int]
 ) -> None:
     size, digits = step
-    below, above = round_down(value, size, digits), round_up(value, size, digits)
+    below, above = round_down(value, size), round_up(value, size)
     noise = size * 1e-6
     assert below <= value + noise
     assert above >= value - noise
     assert above - below <= size + noise
-    assert round_up(below, size, digits) == below == round_down(below, size, digits)
+    assert round_up(below, size) == below == round_down(below, size)
+    assert (below, above) == (round(below, digits), round(above, digits))
+
+
+@settings(derandomize=True, max_examples=300)
+@given(st.floats(1e-3, 1e6), st.sampled_from([1e-8, 1e-5, 0.1, 0.3, 0.7]))
+def test_a_volume_in_lots_however_small_is_left_alone(value: float, lot: float) -> None:
+    volume = round_down(value, lot)
+    assert round_down(volume, lot) == volume == round_up(volume, lot)
+
+
+@pytest.mark.parametrize(
+    ("value", "step"), [(128571437.9, 14285714.285714285), (150092027.38476181, 1e-8)]
+)
+def test_steps_too_many_for_exact_doubles_are_those_of_the_compiled_loop(
+    value: float, step: float
+) -> None:
+    parts = (step, *(float(part) for part in step_parts(step)))
+    assert round_down(value, step) == kernel_parts.step_down.py_func(value, *parts)
+    assert round_up(value, step) == kernel_parts.step_up.py_func(value, *parts)

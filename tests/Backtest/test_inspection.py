@@ -10,6 +10,7 @@ import Backtest.kernel  # noqa: F401 - machine code is at hand
 from adapters.simbroker_adapter import SimBrokerAdapter
 from adapters.strategy_loop import replay
 from Backtest import inspection
+from Backtest.candles import Candles
 from Backtest.errors import CandleError
 from Backtest.inspection import Inspection
 from Backtest.simbroker import SimBroker
@@ -77,6 +78,19 @@ def test_a_strategy_that_stumbles_over_sound_candles_is_heard(adapter: SimBroker
 
     with pytest.raises(ZeroDivisionError, match="stumbled"):
         replay(Lost, adapter, candles(), {})
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_look_that_breaks_off_lets_nothing_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks_off(columns: Candles) -> bool:
+        raise MemoryError
+
+    monkeypatch.setattr(inspection, "WORTH_A_THREAD_BARS", 1)
+    monkeypatch.setattr(inspection, "pass_columns", breaks_off)
+    frame = candles()
+    frame.loc[4_321, "low"] = -1.0
+    with pytest.raises(CandleError, match="row 4321"):
+        replay(Stumbling, SimBrokerAdapter(SimBroker()), frame, {})
 
 
 def test_nothing_begun_has_nothing_to_tell() -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from Backtest import curves, metrics
 from Backtest.positions import Trade
-from Backtest.times import DAY_MS, MINUTE_MS
+from Backtest.simbroker import SimBroker
+from Backtest.times import DAY_MS, MINUTE_MS, to_ms
 
 
 def trade(pnl: float, **more: object) -> Trade:
@@ -192,3 +193,33 @@ def test_shares_by_the_hour_count_the_hours_that_traded() -> None:
 def test_candles_without_real_time_are_not_annualised() -> None:
     assert metrics.periods_per_year([0, 1, 2, 3], None, crypto=True) is None
     assert metrics.periods_per_year([], None, crypto=True) is None
+
+
+def test_a_year_after_equity_is_gone_has_no_return_and_no_drawdown() -> None:
+    times = [to_ms(f"{year}-06-01") for year in (2021, 2022, 2023)]
+    table = metrics.by_year([], times, [0.0, -10.0, 50.0], 100.0)
+    assert table["2021"]["max_drawdown"] == 1.0
+    for year in ("2022", "2023"):
+        assert table[year]["return"] is None
+        assert table[year]["max_drawdown"] is None
+
+
+def test_a_trade_that_comes_out_even_has_not_won_or_lost() -> None:
+    even = [trade(pnl, exit_time=DAY_MS) for pnl in (2e-14, -2e-14, 0.0)]
+    trades = [*even, trade(1e-6, exit_time=DAY_MS), trade(-1e-6, exit_time=DAY_MS)]
+    figures = metrics.trade_figures(trades)
+    assert (figures["winners"], figures["losers"], figures["win_rate"]) == (1, 1, 0.2)
+    year = metrics.by_year(trades, [0, DAY_MS], [100.0, 100.0], 100.0)["1970"]
+    assert year["win_rate"] == 0.2
+
+
+@pytest.mark.parametrize("action", ["BUY", "SELL"])
+def test_an_roi_of_0_comes_out_even(action: str) -> None:
+    broker = SimBroker(commission=0.001, slippage=0.0007)
+    order = {"action": action, "symbol": "X", "volume": 0.37, "roi": {0: 0.0}}
+    broker.place_order(order)
+    for step, price in enumerate((97.3, 97.3, 97.3)):
+        broker.step_candle(step * MINUTE_MS, price, price * 1.01, price * 0.99, price, 1.0, "X")
+    report = broker.generate_report()
+    assert report["total_trades"] == 1
+    assert (report["winners"], report["losers"]) == (0, 0)

@@ -219,6 +219,12 @@ class TestCosts:
         assert (opened["event"], opened["volume"]) == ("position_opened", 9.0)
         assert broker.generate_report()["orders_rejected"] == 1
 
+    @pytest.mark.parametrize("volume", [18.64818291, 334.74722833, 41666666.66666666])
+    def test_a_volume_in_very_small_lots_is_taken(self, volume: float) -> None:
+        broker = SimBroker(capital=1e12, lot=1e-8)
+        assert broker.place_order(order(volume=volume))["success"]
+        assert not broker.place_order(order(volume=18.648182915))["success"]
+
     def test_a_volume_off_the_lot_is_refused(self) -> None:
         broker = SimBroker(lot=0.1)
         assert broker.place_order(order(volume=0.3))["success"]
@@ -376,6 +382,46 @@ class TestCloses:
         (event,) = feed(broker, (101, 104, 100, 102))
         assert (event["event"], event["rule"]) == ("position_closed", "close_limit")
         assert event["price"] == 103
+
+    @pytest.mark.parametrize(
+        ("bar", "fills"),
+        [
+            ((104, 104.5, 94, 101), [("close_limit_gap", 104.0), ("stop", 95.0)]),
+            ((100, 106, 99, 101), [("close_limit", 103.0), ("target", 105.0)]),
+            ((106, 107, 94, 101), [("close_limit_gap", 106.0), ("target_gap", 106.0)]),
+            ((100, 106, 94, 101), [("stop", 95.0)]),
+            ((100, 104, 99, 101), [("close_limit", 103.0)]),
+        ],
+    )
+    @pytest.mark.parametrize("action", ["BUY", "SELL"])
+    def test_what_a_priced_close_leaves_meets_the_same_bar(
+        self, action: str, bar: tuple[float, ...], fills: list[tuple[str, float]]
+    ) -> None:
+        is_long = action == "BUY"
+        near, stop, target = (p if is_long else 200.0 - p for p in (103.0, 95.0, 105.0))
+        broker = held(action=action, volume=2.0, sl=stop, tp=target)
+        broker.close_position("pos_1", price=near, volume=1.0)
+        events = feed(broker, bar if is_long else mirror(bar))
+        found = [(event["rule"], event["price"]) for event in events]
+        assert found == [(rule, p if is_long else 200.0 - p) for rule, p in fills]
+
+    @pytest.mark.parametrize("lot", [None, 0.1])
+    def test_parts_that_doubles_cannot_hold_add_up_to_the_whole(self, lot: float | None) -> None:
+        broker = held({"lot": lot}, volume=0.3)
+        for _ in range(3):
+            assert broker.close_position("pos_1", volume=0.1)["success"]
+            feed(broker, FLAT)
+        assert broker.get_positions() == []
+        if lot is not None:
+            assert [event["remaining"] for event in broker.get_events()[1:]] == [0.2, 0.1, 0.0]
+
+    def test_another_close_takes_the_place_of_one_that_waits(self) -> None:
+        broker = held()
+        first = broker.close_position("pos_1", price=110.0)
+        broker.close_position("pos_1")
+        assert not broker.cancel_order(first["order_id"])
+        (event,) = feed(broker, FLAT)
+        assert event["price"] == 100
 
     @pytest.mark.parametrize(
         ("more", "error"),
