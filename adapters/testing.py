@@ -30,6 +30,9 @@ _REGIME_BARS = 40
 _BATCH = 512
 _DRIFTS = (-0.006, -0.002, 0.0, 0.002, 0.006)
 _SWINGS = (0.003, 0.008, 0.02)
+_STAGED_GAPS = (0.0, 0.0, 0.2, -0.2, 0.6, -0.6, 1.5, -1.5, 3.0, -3.0)
+_STAGED_BODIES = (0.0, 0.1, 0.4, 1.0, 1.0, 2.0, 3.0)
+_STAGED_SHADOWS = (0.0, 0.0, 0.0, 0.1, 0.4, 2.0)
 
 
 def market(bars: int, seed: int, minutes: int = 60) -> pd.DataFrame:
@@ -72,6 +75,40 @@ def _rows(seed: int, bars: int) -> list[tuple[float, ...]]:
         volume = round(100 + 900 * chance.uniform() * (1 + abs(close / opened - 1) * 50))
         rows.append((opened, high, low, close, float(volume)))
     return rows
+
+
+def staged_market(bars: int, seed: int, minutes: int = 60) -> pd.DataFrame:
+    """Candles that are put together of bodies, shadows and gaps of a few sizes, in any order.
+
+    Every candle pattern shows in them sooner or later, which a market that moves as prices do keeps
+    one waiting for.
+    """
+    chance, rows, close = _Chance(seed), [], 100.0
+    for _ in range(bars):
+        opened = round(close + chance.pick(_STAGED_GAPS), 2)
+        way = 1 if opened < 60 else -1 if opened > 140 else chance.pick((1, 1, -1, -1))
+        close = round(opened + way * chance.pick(_STAGED_BODIES), 2)
+        high = round(max(opened, close) + chance.pick(_STAGED_SHADOWS), 2)
+        low = round(min(opened, close) - chance.pick(_STAGED_SHADOWS), 2)
+        rows.append((opened, high, low, close, 100.0))
+    frame = pd.DataFrame(rows, columns=["open", "high", "low", "close", "volume"])
+    opens = _FIRST_CANDLE + pd.to_timedelta([minutes * bar for bar in range(bars)], unit="min")
+    frame.insert(0, "timestamp", opens)
+    return frame
+
+
+def added_up(values: Any) -> tuple[float, float]:
+    """The sum of the values that are there, and the sum of each times its bar."""
+    numbers = np.asarray(values, dtype=np.float64)
+    known = np.where(np.isfinite(numbers), numbers, 0.0)
+    return float(known.sum()), float((known * np.arange(len(known))).sum())
+
+
+def adds_up(values: Any, expected: tuple[float, float]) -> bool:
+    """Whether values add up to what is expected, as exactly as sums of so many can."""
+    sizes = added_up(np.abs(np.asarray(values, dtype=np.float64)))
+    pairs = zip(added_up(values), expected, sizes, strict=True)
+    return all(abs(found - wanted) <= 1e-9 * size + 1e-9 for found, wanted, size in pairs)
 
 
 class _Chance:

@@ -9,10 +9,18 @@ import numpy as np
 import pandas as pd
 
 from adapters.strategy_loop import replay_decisions
-from adapters.testing import Fate, Trade, market, new_adapter, trades_of
+from adapters.testing import (
+    Fate,
+    Trade,
+    added_up,
+    market,
+    new_adapter,
+    staged_market,
+    trades_of,
+)
 from Backtest.times import timeframe_ms
 from bot.coder.fates import fates
-from bot.coder.markets import LONGEST_WALK, lively_markets
+from bot.coder.markets import LONGEST_WALK, lively_markets, patterns
 from bot.coder.scenes import Scene, Sighting, scenes, sightings
 from bot.contract.evaluator import evaluate
 from bot.contract.interpreter import Candle, Interpreter, Reading
@@ -23,6 +31,7 @@ from bot.decisions import decisions_of
 
 LIVE_BARS = 200
 SAMPLES = 6
+STAGED_BARS, STAGED_SEED = 10_000, 1
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,8 @@ class Expected:
         bars, seed, minutes: the market they run on.
         first_values: first bar at which each indicator has a value; None where it never has.
         samples: some values of each indicator, by bar.
+        totals: what all values of each indicator add up to, as `adapters.testing.added_up` says.
+        staged: the same on a staged market, where the contract looks for candle patterns.
         holds: the bars at which each rule holds.
         entries: the bars at which an order is wanted, with its action.
         orders: the first, the middle and the last order of each side, whole, by bar.
@@ -51,6 +62,8 @@ class Expected:
     minutes: int
     first_values: Mapping[str, int | None]
     samples: Mapping[str, Mapping[int, float | bool]]
+    totals: Mapping[str, tuple[float, float]]
+    staged: Mapping[str, tuple[float, float]]
     holds: Mapping[str, list[int]]
     entries: Mapping[int, str]
     orders: Mapping[int, Mapping[str, Any]]
@@ -89,6 +102,11 @@ def expect(contract: Contract, program: Program, cfg: Mapping[str, Any]) -> Expe
         minutes=minutes,
         first_values=_first_values(readings),
         samples=_samples(readings),
+        totals={
+            key: added_up([reading.indicators[key] for reading in readings])
+            for key in readings[0].indicators
+        },
+        staged=_staged(program, minutes),
         holds={
             rule: [bar for bar, reading in enumerate(readings) if reading.rules[rule]]
             for rule in program.rules
@@ -192,6 +210,14 @@ def _samples(readings: list[Reading]) -> dict[str, dict[int, float | bool]]:
             bar: value for bar, value in sorted(values.items()) if not math.isnan(value)
         }
     return samples
+
+
+def _staged(program: Program, minutes: int) -> dict[str, tuple[float, float]]:
+    """What indicators and rules add up to where candle patterns are frequent."""
+    if not patterns(program):
+        return {}
+    values = evaluate(program, staged_market(STAGED_BARS, STAGED_SEED, minutes))
+    return {key: added_up(column) for key, column in values.items()}
 
 
 def _trades(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from bot.coder.expected import Expected
+from bot.coder.expected import STAGED_BARS, STAGED_SEED, Expected
 from bot.coder.layout import WIDTH
 from bot.coder.strategy import quoted
 
@@ -32,6 +32,11 @@ def test_context(
             "FIRST_VALUES", "dict[str, int | None]", dict(expected.first_values)
         ),
         "samples": _constant("SAMPLES", "dict[str, dict[int, float]]", _plain(expected.samples)),
+        "totals": _constant("TOTALS", "dict[str, tuple[float, float]]", dict(expected.totals)),
+        "has_staged": bool(expected.staged),
+        "staged_bars": STAGED_BARS,
+        "staged_seed": STAGED_SEED,
+        "staged": _constant("STAGED", "dict[str, tuple[float, float]]", dict(expected.staged)),
         "holds": _constant("HOLDS", "dict[str, list[int]]", dict(expected.holds)),
         "entries": _constant("ENTRIES", "dict[str, list[int]]", _by_action(expected.entries)),
         "orders": _constant(
@@ -54,8 +59,10 @@ def test_context(
 def _imported(expected: Expected) -> str:
     """What the tests take from `adapters.testing`."""
     names = ["Trade", "both_answers", "load_strategy", "market", "new_adapter", "trades_of"]
-    if expected.fates:
-        names = sorted([*names, "Fate", "played_out"], key=lambda name: (name[0].islower(), name))
+    names += ["Fate", "played_out"] if expected.fates else []
+    names += ["adds_up"] if expected.totals else []
+    names += ["staged_market"] if expected.staged else []
+    names.sort(key=lambda name: (name[0].islower(), name))
     line = f"from adapters.testing import {', '.join(names)}"
     if len(line) <= WIDTH:
         return line
