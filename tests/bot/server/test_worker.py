@@ -104,7 +104,7 @@ def test_a_rate_limit_is_waited_for_as_long_as_it_says(
 ) -> None:
     number = service.world.hosted.open_issue("x", "x", "alice").number
     body = json.dumps(comment(number, "/stratwright halt")).encode()
-    token = bench.tokens.token(NAME, service.installation)
+    token = bench.tokens.token(NAME, 0)  # as for the delivery, which names no installation
     service.hub.use_up(token.get_secret_value(), remaining=0, reset_in_s=3000)
     queue.add([delivery("issue_comment", body)])
     claim = queue.claim("w")
