@@ -31,9 +31,7 @@ CREATED = Exchange(
 
 def test_every_route_is_one_of_githubs(github_description: Description) -> None:
     ours = {f"{route.method} {route.name}" for route in ROUTES}
-    assert ours - github_description.operations == {
-        "POST /graphql"
-    }  # not REST
+    assert ours - github_description.operations == {"POST /graphql"}  # not REST
 
 
 def test_a_right_exchange_has_no_problems(github_description: Description) -> None:
