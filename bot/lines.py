@@ -92,9 +92,11 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 def _turn_over(path: Path, keep: int) -> None:
+    """Move the full file aside; once it has moved, another program may have begun the next."""
+    if keep == 0:
+        path.unlink(missing_ok=True)
     for number in range(keep, 0, -1):
         older = path.with_name(f"{path.name}.{number}")
         newer = path.with_name(f"{path.name}.{number - 1}") if number > 1 else path
         if newer.exists():
             newer.replace(older)
-    path.unlink(missing_ok=True)

@@ -88,3 +88,30 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
         append_line(tmp_path / "lines", b"x")
     assert not target.exists()
     assert os.listdir(tmp_path) == ["lines"]
+
+
+def test_a_file_that_another_program_begins_at_the_turn_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "lines"
+    append_line(path, b"old")
+    move = Path.replace
+
+    def begin_the_next(newer: Path, older: Path) -> Path:
+        moved = move(newer, older)
+        if newer == path:
+            path.write_bytes(b"theirs\n")
+        return moved
+
+    monkeypatch.setattr(Path, "replace", begin_the_next)
+    append_line(path, b"ours", keep=2, limit=1)
+    assert path.read_bytes() == b"theirs\nours\n"
+    assert path.with_name("lines.1").read_bytes() == b"old\n"
+
+
+def test_a_full_file_that_is_not_kept_is_begun_anew(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    append_line(path, b"old")
+    append_line(path, b"new", limit=1)
+    assert path.read_bytes() == b"new\n"
+    assert list(tmp_path.iterdir()) == [path]
