@@ -143,8 +143,8 @@ OWN_COLD = {
 def cold_start(names: list[str], folder: Path, rounds: int) -> dict[str, Result]:
     """Seconds from the start of a new process to the end of its first run, in turns.
 
-    The peers read columns and write nothing; we, a contract and the strategy file made of it,
-    read a csv and write the whole report.
+    We, with a contract and with the strategy file made of it, and backtesting.py read a csv and
+    write trades, equity and figures; the other peers read columns and write nothing.
     """
     best: dict[str, Result] = {}
     for _ in range(rounds):
@@ -158,6 +158,9 @@ def cold_start(names: list[str], folder: Path, rounds: int) -> dict[str, Result]
 
 def _peer_cold(name: str, folder: Path) -> Result:
     start = time.perf_counter()
+    whole = driver_of(name).with_name(f"cold_{name}.py")
+    if whole.exists():
+        return _written(name, [str(python_of(name)), str(whole), str(folder / "candles.csv")])
     worker = Worker(name)
     found = worker.run("dip", folder, 120)
     seconds = time.perf_counter() - start
@@ -166,20 +169,25 @@ def _peer_cold(name: str, folder: Path) -> Result:
 
 
 def _own_cold(kind: str, folder: Path) -> Result:
-    with tempfile.TemporaryDirectory() as name:
-        command = [sys.executable, *OWN_COLD[kind](folder), "--data", str(folder / "candles.csv")]
-        command += ["--out", name]
+    command = [sys.executable, *OWN_COLD[kind](folder), "--data", str(folder / "candles.csv")]
+    return _written(kind, [*command, "--out"])
+
+
+def _written(name: str, command: list[str]) -> Result:
+    """Seconds from the start of a command to the report that it writes where it is told last."""
+    with tempfile.TemporaryDirectory() as out:
         start = time.perf_counter()
         done = subprocess.run(
-            command,
+            [*command, out],
             cwd=ROOT,
             capture_output=True,
             text=True,
             check=False,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": str(ROOT) if name in OWN_COLD else ""},
         )
         seconds = time.perf_counter() - start
-        report = Path(name) / "summary.json"
+        report = Path(out) / "summary.json"
         if done.returncode != 0 or not report.exists():
             return Result(why_not=done.stderr.strip() or "no report was written")
-        return Result(seconds, json.loads(report.read_text())["total_trades"])
+        figures = json.loads(report.read_text())
+    return Result(seconds, figures.get("total_trades", figures.get("# Trades")))
