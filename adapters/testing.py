@@ -52,8 +52,13 @@ def market(bars: int, seed: int, minutes: int = 60) -> pd.DataFrame:
 @lru_cache(maxsize=64)
 def _long_market(bars: int, seed: int, minutes: int) -> pd.DataFrame:
     """A market of which shorter ones are the start, made once."""
-    frame = pd.DataFrame(_rows(seed, bars), columns=["open", "high", "low", "close", "volume"])
-    opens = _FIRST_CANDLE + pd.to_timedelta([minutes * bar for bar in range(bars)], unit="min")
+    return _framed(_rows(seed, bars), minutes)
+
+
+def _framed(rows: list[tuple[float, ...]], minutes: int) -> pd.DataFrame:
+    """Open, high, low, close and volume of every candle, with its time."""
+    frame = pd.DataFrame(rows, columns=["open", "high", "low", "close", "volume"])
+    opens = _FIRST_CANDLE + pd.to_timedelta([minutes * bar for bar in range(len(rows))], unit="min")
     frame.insert(0, "timestamp", opens)
     return frame
 
@@ -83,7 +88,14 @@ def staged_market(bars: int, seed: int, minutes: int = 60) -> pd.DataFrame:
     Every candle pattern shows in them sooner or later, which a market that moves as prices do keeps
     one waiting for.
     """
-    chance, rows, close = _Chance(seed), [], 100.0
+    return _staged(bars, seed, minutes).copy()
+
+
+@lru_cache(maxsize=4)
+def _staged(bars: int, seed: int, minutes: int) -> pd.DataFrame:
+    """A staged market, made once."""
+    chance, close = _Chance(seed), 100.0
+    rows: list[tuple[float, ...]] = []
     for _ in range(bars):
         opened = round(close + chance.pick(_STAGED_GAPS), 2)
         way = 1 if opened < 60 else -1 if opened > 140 else chance.pick((1, 1, -1, -1))
@@ -91,10 +103,7 @@ def staged_market(bars: int, seed: int, minutes: int = 60) -> pd.DataFrame:
         high = round(max(opened, close) + chance.pick(_STAGED_SHADOWS), 2)
         low = round(min(opened, close) - chance.pick(_STAGED_SHADOWS), 2)
         rows.append((opened, high, low, close, 100.0))
-    frame = pd.DataFrame(rows, columns=["open", "high", "low", "close", "volume"])
-    opens = _FIRST_CANDLE + pd.to_timedelta([minutes * bar for bar in range(bars)], unit="min")
-    frame.insert(0, "timestamp", opens)
-    return frame
+    return _framed(rows, minutes)
 
 
 def added_up(values: Any) -> tuple[float, float]:

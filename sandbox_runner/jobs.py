@@ -152,13 +152,8 @@ def mutants_job(
         "workers": workers,
         "seconds": seconds_each,
     }
-    return Job(
-        command=(PYTHON, "-m", "sandbox_runner.mutants"),
-        files={MUTANTS_FILE: json.dumps(request).encode(), tests: content},
-        collect=(MUTANTS_FILE,),
-        timeout_s=timeout_s,
-        memory_mb=memory_mb,
-    )
+    job = _asked("mutants", MUTANTS_FILE, request, timeout_s, memory_mb)
+    return replace(job, files={**job.files, tests: content})
 
 
 def likeness_job(
@@ -193,10 +188,17 @@ def likeness_job(
         "seeds": list(seeds),
         "seconds": 60,
     }
+    return _asked("likeness", LIKENESS_FILE, request, timeout_s, memory_mb)
+
+
+def _asked(
+    module: str, file: str, request: Mapping[str, Any], timeout_s: float, memory_mb: int
+) -> Job:
+    """A module of ours that reads a request and writes its answer to a file of the same name."""
     return Job(
-        command=(PYTHON, "-m", "sandbox_runner.likeness"),
-        files={LIKENESS_FILE: json.dumps(request).encode()},
-        collect=(LIKENESS_FILE,),
+        command=(PYTHON, "-m", f"sandbox_runner.{module}"),
+        files={file: json.dumps(request).encode()},
+        collect=(file,),
         timeout_s=timeout_s,
         memory_mb=memory_mb,
     )

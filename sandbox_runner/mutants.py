@@ -26,7 +26,9 @@ from typing import Any
 REQUEST = "mutants.json"
 _WARM = ("pytest", "talib", "pandas.testing", "adapters.series", "adapters.testing")
 _PASSED, _FAILED = 0, 1
-_MARKET = re.compile(rb"market\(bars=(\d{1,6}), seed=(\d{1,6}), minutes=(\d{1,6})\)")
+_MARKET = re.compile(
+    rb"\b(market|staged_market)\(bars=(\d{1,6}), seed=(\d{1,6}), minutes=(\d{1,6})\)"
+)
 _MOST_BARS = 100_000
 
 
@@ -55,11 +57,11 @@ def main(job: Path = Path("/job"), out: Path = Path("/out")) -> None:
 
 def _warm_market(tests: bytes) -> None:
     """Make the candles that the tests ask for, as far as that can be read from them."""
-    market = importlib.import_module("adapters.testing").market
-    for found in _MARKET.findall(tests)[:4]:
+    testing = importlib.import_module("adapters.testing")
+    for kind, *found in _MARKET.findall(tests)[:4]:
         bars, seed, minutes = map(int, found)
         if bars <= _MOST_BARS:
-            market(bars=bars, seed=seed, minutes=minutes)
+            getattr(testing, kind.decode())(bars=bars, seed=seed, minutes=minutes)
 
 
 def _start(request: dict[str, Any], tests: bytes, source: bytes) -> tuple[int, int]:

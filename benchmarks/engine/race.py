@@ -157,10 +157,10 @@ def cold_start(names: list[str], folder: Path, rounds: int) -> dict[str, Result]
 
 
 def _peer_cold(name: str, folder: Path) -> Result:
-    start = time.perf_counter()
     whole = driver_of(name).with_name(f"cold_{name}.py")
     if whole.exists():
         return _written(name, [str(python_of(name)), str(whole), str(folder / "candles.csv")])
+    start = time.perf_counter()
     worker = Worker(name)
     found = worker.run("dip", folder, 120)
     seconds = time.perf_counter() - start

@@ -16,6 +16,9 @@ from Backtest import compiled
 from Backtest.compiled import LoopRules
 from Backtest.settings import SimSettings
 from Backtest.signals import read_signals
+from benchmarks.engine.candles import write_candles
+
+WARM_BARS = 5_000
 
 
 def _dip(folder: Path) -> tuple[Any, Any, SimSettings, LoopRules]:
@@ -91,7 +94,7 @@ def kernel_ratio(folder: Path, rounds: int = 15) -> None:
 def sweep_growth(folder: Path) -> None:
     """Seconds and memory of a sweep with ever more sets, then with two processes."""
     print("\nsweep on 100,000 bars    sets   workers   seconds a set   peak MB beyond the input")
-    for stops, workers in ((1, 1), (10, 1), (40, 1), (40, 2)):
+    for stops, workers in ((1, 1), (10, 1), (300, 1), (300, 2)):
         command = [sys.executable, "-m", "benchmarks.engine.shape", str(folder), str(stops)]
         done = subprocess.run([*command, str(workers)], capture_output=True, text=True, check=False)
         print(done.stdout.rstrip() or done.stderr.strip().splitlines()[-1])
@@ -117,15 +120,21 @@ def _measure_sweep(folder: str, stops: int, workers: int) -> None:
 
 
 def linearity(largest: int) -> None:
-    """Seconds and bytes a bar beyond the input, from 10,000 bars on, each in a new process."""
+    """Seconds and bytes a bar beyond the input, from 10,000 bars on, each in a new process.
+
+    The candles are made by another one, whose memory cannot be used again.
+    """
     print("\n     bars   seconds   ns a bar: ours   system   bytes a bar beyond the input")
     for power in range(4, largest + 1):
-        command = [sys.executable, "-m", "benchmarks.engine.shape", str(10**power)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        with tempfile.TemporaryDirectory() as name:
+            for bars in (WARM_BARS, 10**power):
+                write_candles(Path(name) / str(bars), bars)
+            command = [sys.executable, "-m", "benchmarks.engine.shape", name, str(10**power)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
         print(done.stdout.rstrip() or f"{10**power}: {done.stderr.strip().splitlines()[-1]}")
 
 
-def _measure(bars: int) -> None:
+def _measure(folder: Path, bars: int) -> None:
     """One line of the table."""
     import Backtest.kernel  # noqa: F401 - loaded before memory is looked at
     from adapters.array_path import run_arrays
@@ -136,7 +145,6 @@ def _measure(bars: int) -> None:
     from adapters.strategy_loop import loop_rules
     from adapters.views import CandleView
     from Backtest.simbroker import SimBroker
-    from benchmarks.engine.candles import write_candles
     from benchmarks.engine.ours import candles_of, generated
     from benchmarks.engine.worker import load
 
@@ -157,9 +165,8 @@ def _measure(bars: int) -> None:
         spent = (after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime)
         return time.perf_counter() - start, *spent
 
-    with tempfile.TemporaryDirectory() as name:
-        for place, count in (("small", 5_000), ("real", bars)):
-            seconds, ours, system = play(write_candles(Path(name) / place, count))
+    play(folder / str(WARM_BARS))
+    seconds, ours, system = play(folder / str(bars))
     peak = _peak_bytes() - _resident_before
     a_bar = (f"{spent / bars * 1e9:10.1f}" for spent in (ours, system))
     print(f"{bars:>9} {seconds:9.4f} {'  '.join(a_bar)} {peak / bars:10.0f}")
@@ -183,7 +190,7 @@ def _peak_bytes() -> int:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 2:
-        _measure(int(sys.argv[1]))
+    if len(sys.argv) == 3:
+        _measure(Path(sys.argv[1]), int(sys.argv[2]))
     else:
         _measure_sweep(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

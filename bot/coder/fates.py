@@ -174,7 +174,7 @@ class OneTrade:
     def _stop_drawings(self) -> Iterator[Drawing]:
         first, close, stop = self._first, self._close, self._stop
         past = _further(close, stop, 1.25)
-        yield Drawing("falls through the stop", [_move(first, close, past)], _STOPS)
+        yield Drawing("runs through the stop", [_move(first, close, past)], _STOPS)
         almost = _further(close, stop, 0.9)
         back = [_touch(first, close, almost)]
         yield Drawing("turns just before the stop", back, _STILL_OPEN)
@@ -234,12 +234,12 @@ class OneTrade:
             level = self._trailed(top) or self._away(top, {"fraction": trail["fraction"]}, -1)
             through = _further(top, level, 1.1)
             fall = [rise, _move(2 * first, top, through)]
-            yield Drawing(f"falls back through the trailing stop{title}", fall, _STOPS[2:])
+            yield Drawing(f"runs back through the trailing stop{title}", fall, _STOPS[2:])
             if self._trailed(top) is None:
                 yield Drawing(f"does not trail{title}", fall, _STILL_OPEN)
             rest = _further(top, level, 0.9)
             slow = [rise, _move(2 * first, top, rest), _move(3 * first, rest, through)]
-            yield Drawing(f"falls back slowly, the trail stays{title}", slow, _STOPS[2:])
+            yield Drawing(f"runs back slowly, the trail stays{title}", slow, _STOPS[2:])
 
 
 def _further(start: float, end: float, part: float) -> float:

@@ -4,13 +4,17 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any
 
-from bot.contract.tree import Arithmetic, Indicator, Logic, Node, Not, Number, Price, Shift
-
-COMPOUND_PRICES = {
-    "hl2": ("high", "low"),
-    "hlc3": ("high", "low", "close"),
-    "ohlc4": ("open", "high", "low", "close"),
-}
+from bot.contract.tree import (
+    AVERAGES,
+    Arithmetic,
+    Indicator,
+    Logic,
+    Node,
+    Not,
+    Number,
+    Price,
+    Shift,
+)
 
 
 def mistakes(tree: Node) -> Iterator[Node]:
@@ -42,8 +46,8 @@ def _here(node: Node) -> Iterator[Node]:
             yield node.part
         case Price() | Indicator():
             yield Shift(0, node, 1)
-            if isinstance(node, Price) and node.name in COMPOUND_PRICES:
-                yield from _with_a_late_part(COMPOUND_PRICES[node.name])
+            if isinstance(node, Price) and node.name in AVERAGES:
+                yield from _with_a_late_part(AVERAGES[node.name])
         case Shift():
             yield replace(node, bars=node.bars + 1)
         case Number():

@@ -5,16 +5,15 @@ from collections.abc import Iterable
 
 from bot.coder.expressions import Dialect, expression, series_of
 from bot.coder.layout import WIDTH, Code, Group, statement
-from bot.coder.mistakes import COMPOUND_PRICES
 from bot.contract import catalog
 from bot.contract.language import ExpressionStep, Program, Step, TalibStep, Value
 from bot.contract.longer import minutes
-from bot.contract.tree import Indicator, Node, Parameter, Price, walk
+from bot.contract.tree import AVERAGES, Indicator, Node, Parameter, Price, walk
 from bot.contract.words import in_words
 
 BODY = 8
 _HEIKIN_ASHI = ("ha_open", "ha_high", "ha_low", "ha_close")
-_PRICE_ORDER = ("open", "high", "low", "close", "volume", *COMPOUND_PRICES, *_HEIKIN_ASHI)
+_PRICE_ORDER = ("open", "high", "low", "close", "volume", *AVERAGES, *_HEIKIN_ASHI)
 # Names that the body of a method needs for itself, and `l`, which linters refuse.
 _TAKEN = {"self", "df", "np", "pd", "talib", "series", "open", "l"}
 RULE_TITLES = {
@@ -152,7 +151,7 @@ def step_parameters(program: Program) -> set[str]:
 def price_lines(prices: set[str], names: Names, reading: str) -> list[str]:
     """The lines that read prices; `reading` is the code of one, with `{price}` in it."""
     used = set(prices)
-    for compound, parts in COMPOUND_PRICES.items():
+    for compound, parts in AVERAGES.items():
         if compound in used:
             used |= set(parts)
     if used & set(_HEIKIN_ASHI):
@@ -161,8 +160,8 @@ def price_lines(prices: set[str], names: Names, reading: str) -> list[str]:
     for price in _PRICE_ORDER:
         if price not in used:
             continue
-        if price in COMPOUND_PRICES:
-            added = [names.of(part) for part in COMPOUND_PRICES[price]]
+        if price in AVERAGES:
+            added = [names.of(part) for part in AVERAGES[price]]
             text = f"({' + '.join(added)}) / {len(added)}"
             lines.append(assign(names.of(price), text))
         elif price in _HEIKIN_ASHI:

@@ -17,6 +17,7 @@ from bot.contract import catalog
 from bot.contract.language import ExpressionStep, Program, TalibStep, Value
 from bot.contract.longer import minutes
 from bot.contract.tree import (
+    AVERAGES,
     Arithmetic,
     Call,
     Comparison,
@@ -237,10 +238,9 @@ class _Evaluator:
         if name.startswith("ha_"):
             prices = [self.of(Price(0, part)) for part in ("open", "high", "low", "close")]
             return getattr(series, name.replace("ha_", "heikin_ashi_"))(*prices)
-        parts = {"hl2": "high low", "hlc3": "high low close", "ohlc4": "open high low close"}
-        if name not in parts:
+        if name not in AVERAGES:
             return series.column(self.df, name)
-        first, *rest = [self.of(Price(0, part)) for part in parts[name].split()]
+        first, *rest = [self.of(Price(0, part)) for part in AVERAGES[name]]
         for part in rest:
             first = first + part
         return first / (len(rest) + 1)

@@ -54,6 +54,14 @@ class Truth(Node):
     value: bool
 
 
+# The series that are averages of prices.
+AVERAGES = {
+    "hl2": ("high", "low"),
+    "hlc3": ("high", "low", "close"),
+    "ohlc4": ("open", "high", "low", "close"),
+}
+
+
 @dataclass(frozen=True)
 class Price(Node):
     """A series of the candle: open, high, low, close, volume, hl2, hlc3, ohlc4, ha_open, ..."""

@@ -31,6 +31,8 @@ from bot.server.tally import Figures, metrics_text
 WEBHOOK = "/webhook"
 # Strangers can make us hold bodies until their signature is checked: so many bytes at once.
 MOST_HELD = 8 * MOST_BYTES
+# So many at once; the server itself, which gives no reason, refuses twice as many connections.
+MOST_ARRIVING = 500
 _BODY_S = 8.0
 _SMALL = 256_000
 _log = logging.getLogger(__name__)
@@ -53,6 +55,7 @@ class Receiver:
     wanted: int
     figures: Figures = field(default_factory=Figures)
     held: int = 0
+    arriving: int = 0
     turn: threading.Lock = field(default_factory=threading.Lock)
     stopping: bool = False
 
@@ -61,7 +64,10 @@ class Receiver:
         envelope = read_headers(request.headers)
         if isinstance(envelope, Ignored):
             return envelope
+        if self.arriving >= MOST_ARRIVING:
+            return Ignored(Reason.BUSY)
         body = bytearray()
+        self.arriving += 1
         try:
             async with asyncio.timeout(_BODY_S):
                 async for chunk in request.stream():
@@ -78,6 +84,7 @@ class Receiver:
         except TimeoutError:
             return Ignored(Reason.TOO_SLOW)
         finally:
+            self.arriving -= 1
             self.held -= len(body)
 
     def _open(self, envelope: Envelope, body: bytes) -> Delivery | Ignored:

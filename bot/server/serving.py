@@ -23,7 +23,7 @@ import uvicorn
 from bot.errors import InputError, WorldError
 from bot.logs import set_up
 from bot.server import worker
-from bot.server.app import Receiver, make_app
+from bot.server.app import MOST_ARRIVING, Receiver, make_app
 from bot.server.intake import Intake
 from bot.server.queue import Queue
 from bot.server.settings import ServerSettings, hide_secrets
@@ -154,7 +154,7 @@ async def _run(receiver: Receiver, listening: socket.socket) -> None:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=1000,
+        limit_concurrency=2 * MOST_ARRIVING,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=10,
     )

@@ -12,7 +12,6 @@ from adapters.strategy_loop import replay
 from Backtest import inspection
 from Backtest.candles import Candles
 from Backtest.errors import CandleError
-from Backtest.inspection import Inspection
 from Backtest.simbroker import SimBroker
 
 BARS = 5_000
@@ -91,7 +90,3 @@ def test_a_look_that_breaks_off_lets_nothing_pass(monkeypatch: pytest.MonkeyPatc
     frame.loc[4_321, "low"] = -1.0
     with pytest.raises(CandleError, match="row 4321"):
         replay(Stumbling, SimBrokerAdapter(SimBroker()), frame, {})
-
-
-def test_nothing_begun_has_nothing_to_tell() -> None:
-    Inspection().end()

@@ -84,7 +84,7 @@ def test_a_stop_and_a_target_are_surely_hit() -> None:
         risk={"stop_loss": 0.05, "take_profit": 0.1}, costs={"commission": 0, "slippage": 0}
     )
     expected, _ = expected_of(made)
-    bar, candles, trade = expected.fates["long: falls through the stop"]
+    bar, candles, trade = expected.fates["long: runs through the stop"]
     close = candles[0][1]
     assert bar in expected.orders
     assert trade[:6] == ("long", 1, close, 1, pytest.approx(0.95 * close), "stop")
@@ -100,7 +100,7 @@ def test_a_short_pays_commission_slippage_and_its_stop() -> None:
         costs={"commission": 0.01, "slippage": 0.02, "spread": 0.02},
     )
     expected, _ = expected_of(made)
-    _, candles, trade = expected.fates["short: falls through the stop"]
+    _, candles, trade = expected.fates["short: runs through the stop"]
     sold = 0.97 * candles[0][1]
     bought = 1.03 * 1.1 * sold
     assert trade[2] == pytest.approx(sold)
@@ -137,8 +137,8 @@ def test_a_trail_waits_for_its_activation() -> None:
         costs={"commission": 0, "slippage": 0},
     )
     fates = expected_of(made)[0].fates
-    fallen = fates["long: falls back through the trailing stop"]
+    fallen = fates["long: runs back through the trailing stop"]
     top = fallen[1][0][2]
     assert fallen[2][4:6] == (pytest.approx(0.98 * top), "trailing_stop")
-    assert fates["long: falls back slowly, the trail stays"][2][4] == fallen[2][4]
+    assert fates["long: runs back slowly, the trail stays"][2][4] == fallen[2][4]
     assert fates["long: does not trail before activate_at"][2][5] == "end_of_data"

@@ -366,6 +366,7 @@ def test_an_apps_comment_is_found_under_the_name_that_github_gives_it(world: Wor
 def test_where_github_does_not_tell_the_name_the_answer_to_a_comment_does(world: World) -> None:
     world.hub.faults.add("POST /graphql", status=404, times=99)
     say_as_app(world, 3)
+    assert "/graphql" in {each.path for each in world.hub.requests}
 
 
 def say_as_app(world: World, runs: int) -> None:

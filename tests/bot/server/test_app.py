@@ -12,11 +12,13 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from bot.server.app import MOST_ARRIVING
 from bot.server.deliveries import MOST_BYTES, Delivery, sign
 from bot.server.intake import Intake, QueueUnavailable
 from bot.server.queue import Added
@@ -127,6 +129,18 @@ def test_a_body_without_a_length_is_measured_as_it_comes(receiver: Service) -> N
         except OSError:
             pass  # it stopped listening, as it should
         assert link.recv(100).startswith(b"HTTP/1.1 413")
+
+
+def test_who_comes_while_too_many_are_sending_is_told_why(receiver: Service) -> None:
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers("push", b"").items())
+    start = f"POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n{lines}\r\n".encode()
+    with ExitStack() as links:
+        for _ in range(MOST_ARRIVING):
+            link = socket.create_connection(("127.0.0.1", receiver.port), timeout=60)
+            links.enter_context(link).sendall(start)
+        wait_for(lambda: receiver.deliver("push", PUSH).reason == "busy", "a refusal", 6)
+        assert receiver.deliver("push", PUSH).status == 503
+    wait_for(lambda: receiver.deliver("push", PUSH).status == 202, "room for another delivery")
 
 
 def test_all_real_payloads_are_answered_politely(receiver: Service) -> None:
