@@ -1,6 +1,6 @@
 """A strategy's contract to the acceptance criteria of its four milestones, in words."""
 
-from bot.contract.model import AtrLevel, Contract, Level, Prose, TalibIndicator
+from bot.contract.model import AtrLevel, Contract, Level, TalibIndicator
 
 CANDLE_COLUMNS = "timestamp, open, high, low, close, volume"
 
@@ -96,8 +96,6 @@ def _rule(contract: Contract, name: str, action: str) -> str:
     rule = getattr(contract.rules, name)
     if rule is None:
         return ""
-    if isinstance(rule, Prose):
-        return f'{action} ({name}) as these words mean, written as an expression: "{rule.prose}".'
     return f"{action} ({name}) on every bar where {' '.join(rule.split())}, and on no other."
 
 

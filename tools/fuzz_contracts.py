@@ -39,7 +39,7 @@ CONTRACT = {
     "rules": {
         "enter_long": "rsi < oversold and close > bands.lowerband",
         "exit_long": "rsi > 70 or crossed_below(close, bands.middleband)",
-        "enter_short": {"prose": "sell the peaks"},
+        "enter_short": "rsi > 90",
     },
     "risk": {
         "stop_loss": "stop",
@@ -49,7 +49,6 @@ CONTRACT = {
         "size": {"risk": 0.01},
     },
     "acceptance": {"min_trades": 10},
-    "optimize": {"metric": "sharpe", "walk_forward": {"train": 0.7}},
 }
 VALUES: tuple[object, ...] = (
     None,

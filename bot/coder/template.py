@@ -38,7 +38,7 @@ def _environment() -> jinja2.Environment:
 
 
 class TemplateCoder:
-    """Writes what the contract states exactly; prose is beyond it and refused with the way out."""
+    """Writes what the contract states exactly."""
 
     rounds = 1
 
@@ -61,13 +61,6 @@ class TemplateCoder:
                 "The template coder writes contracts of kind: strategy.",
             )
         program = compile_contract(contract)
-        if program.prose:
-            rules = ", ".join(f"rules.{rule}" for rule in program.prose)
-            raise InputError(
-                f"{rules}: written as prose, and no model is configured to read it",
-                "Write an expression instead, for example enter_long: rsi < 30 and close > trend; "
-                "docs/contract.md lists what an expression may contain.",
-            )
         stem = contract.file_stem
         files = {
             f"Backtest/codes/{stem}.py": strategy_text(contract, program, contract_path),

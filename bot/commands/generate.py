@@ -79,18 +79,7 @@ def _needs_a_model(loaded: "LoadedContract") -> list["Problem"]:
     from bot.contract.problems import Finding
 
     contract = loaded.contract
-    if not isinstance(contract, Contract):
-        message = "a module is written by a model, and none is set up"
-        return [loaded.problem(Finding(("kind",), message, allowed="kind: strategy"))]
-    findings = [
-        Finding(
-            ("rules", rule),
-            "this rule is prose, which a model turns into an expression, and none is set up",
-            allowed=f"an expression, as {rule}: rsi < 30 and close > trend",
-        )
-        for rule in contract.prose_rules
-    ]
-    if contract.coder in ("agent", "cli"):
-        message = f"coder {contract.coder} needs a model, and none is set up"
-        findings.append(Finding(("coder",), message, allowed="template, auto"))
-    return [loaded.problem(finding) for finding in findings]
+    if isinstance(contract, Contract):
+        return []
+    message = "a module is written by a model, and none is set up"
+    return [loaded.problem(Finding(("kind",), message, allowed="kind: strategy"))]

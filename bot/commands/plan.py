@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
 
     loaded = load_contract(args.contract)
     candles = None
-    if isinstance(loaded.contract, Contract) and not loaded.contract.prose_rules:
+    if isinstance(loaded.contract, Contract):
         from bot.contract.program import compile_contract
         from bot.contract.warmup import warmup
 

@@ -28,9 +28,9 @@ _NAMED = {
 def check_coherence(raw: Mapping[str, object]) -> list[Finding]:
     """Find what each part allows and the whole does not; misshapen parts are passed over."""
     if raw.get("kind") == "module":
-        return list(_after(raw))
+        return [*_after(raw), *_reserved(raw)]
     checks = (
-        *(_entries, _after, _symbols_in_path, _fills, _trailing, _named, _optimize, _prose),
+        *(_entries, _after, _symbols_in_path, _fills, _trailing, _named, _reserved),
         *(_pairs, _held_target, _early_trailing),
         *(_one_size, _activation, _data_keys, _defaults),
     )
@@ -44,7 +44,7 @@ def _get(raw: object, *where: str) -> object:
 
 
 def _targets(raw: Mapping[str, object]) -> list[object]:
-    given = raw.get("targets", ["adapter", "freqtrade"])
+    given = raw.get("targets", ["adapter"])
     return list(given) if isinstance(given, list | tuple) else []
 
 
@@ -183,29 +183,26 @@ def _named(raw: Mapping[str, object]) -> Iterator[Finding]:
                 break
 
 
-def _optimize(raw: Mapping[str, object]) -> Iterator[Finding]:
-    parameters = raw.get("parameters") or {}
-    if raw.get("optimize") is None or not isinstance(parameters, Mapping):
-        return
-    if not any(isinstance(p, Mapping) and p.get("range") for p in parameters.values()):
-        yield Finding(
-            ("optimize",),
-            "no parameter has a range to search",
-            allowed="parameters such as oversold: {default: 30, range: [15, 40]}",
+def _reserved(raw: Mapping[str, object]) -> Iterator[Finding]:
+    """Refuse what the language keeps for later, so that nothing is accepted and then ignored."""
+    if raw.get("optimize") is not None:
+        message = (
+            "optimize is reserved: the optimiser is not built yet, so nothing would be searched"
         )
-
-
-def _prose(raw: Mapping[str, object]) -> Iterator[Finding]:
+        allowed = (
+            "no optimize; `stratwright sweep CONTRACT --set NAME=VALUES` tries values you name"
+        )
+        yield Finding(("optimize",), message, allowed=allowed)
+    coder = raw.get("coder")
+    if coder in ("agent", "cli"):
+        message = "this coder is reserved: code by a model is not built yet"
+        yield Finding(("coder",), message, quoted(coder), "template, auto")
     rules = raw.get("rules")
-    if raw.get("coder") != "template" or not isinstance(rules, Mapping):
-        return
-    for name, rule in rules.items():
+    for name, rule in rules.items() if isinstance(rules, Mapping) else ():
         if isinstance(rule, Mapping) and "prose" in rule:
-            yield Finding(
-                ("rules", name),
-                "a rule in prose needs a model, and coder is template",
-                allowed="an expression such as rsi < 30 and close > trend",
-            )
+            message = "a rule in prose is reserved: no model reads it yet"
+            allowed = f"an expression, as {name}: rsi < 30 and close > trend"
+            yield Finding(("rules", name), message, allowed=allowed)
 
 
 # The parts check these too, but a part with one wrong field checks nothing more.

@@ -124,8 +124,8 @@ class Heading(Part):
     )
     coder: Coder = Field(
         default="auto",
-        description="Who writes the code: the template, a model as agent, a command-line coder, or "
-        "whatever the contract needs.",
+        description="Who writes the code: the template, or whatever the contract needs. agent and "
+        "cli are reserved for models and refused until those are built.",
         examples=["auto"],
     )
     notes: Annotated[str, text(20_000, empty=True)] = Field(
@@ -203,14 +203,14 @@ class Contract(Heading):
         examples=[{"min_trades": 10, "max_drawdown": 0.3}],
     )
     targets: Annotated[tuple[Target, ...], AfterValidator(_unique)] = Field(
-        default=("adapter", "freqtrade"),
-        description="The files to write, proven to give the same signals; where Freqtrade is not "
-        "installed, that file is not delivered (docs/freqtrade.md).",
+        default=("adapter",),
+        description="The files to write; with freqtrade a second one for Freqtrade, proven to give "
+        "the same signals, and left out where Freqtrade is not installed.",
         examples=[["adapter", "freqtrade"]],
     )
     optimize: Optimize | None = Field(
         default=None,
-        description="How to search the parameters.",
+        description="How to search the parameters; reserved, refused until the optimiser is built.",
         examples=[{"metric": "sharpe", "trials": 200, "walk_forward": {"train": 0.7, "folds": 4}}],
     )
 
@@ -221,12 +221,6 @@ class Contract(Heading):
         for finding in check_coherence(self.model_dump()):
             raise wrong(finding.message, allowed=finding.allowed, at="coherence")
         return self
-
-    @property
-    def prose_rules(self) -> dict[str, str]:
-        """The rules that are given in words."""
-        rules = {name: getattr(self.rules, name) for name in type(self.rules).model_fields}
-        return {name: rule.prose for name, rule in rules.items() if isinstance(rule, Prose)}
 
 
 class ModuleContract(Heading):
@@ -251,9 +245,7 @@ class ModuleContract(Heading):
             if paths.count(file.path.casefold()) > 1:
                 raise wrong("two files have one path", file.path, at="files")
         if self.coder == "template":
-            raise wrong(
-                "kind module needs a model", self.coder, allowed="agent, cli, auto", at="coder"
-            )
+            raise wrong("kind module needs a model", self.coder, allowed="auto", at="coder")
         return self
 
 

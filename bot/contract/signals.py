@@ -123,7 +123,7 @@ Indicator = Annotated[
 
 
 class Prose(Part):
-    """A rule in words, which a model turns into an expression that is checked and shown."""
+    """A rule in words, for a model to turn into an expression; reserved, refused until then."""
 
     prose: Annotated[str, text(2000)] = Field(
         description="The rule in plain words. Needs a model.",

@@ -102,15 +102,30 @@ def test_generate_writes_the_files_and_prints_them(tmp_path: Path) -> None:
     ]
 
 
-def test_generate_refuses_what_needs_a_model_and_says_how_to_write_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["plan", "generate", "backtest", "sweep", "gate", "run"])
+def test_what_is_not_built_yet_is_refused_by_every_command(tmp_path: Path, command: str) -> None:
     text = (GOLDEN / "oversold_dip.yaml").read_text(encoding="utf-8")
-    contract = tmp_path / "x.yaml"
-    contract.write_text(
-        text.replace("rsi < oversold and close > trend", "{prose: buy the dip}"), encoding="utf-8"
-    )
-    done = stratwright("generate", contract, "--out", tmp_path / "out")
-    assert done.returncode == 2
-    assert "rules.enter_long: this rule is prose" in done.stderr
+    text = text.replace("rsi < oversold and close > trend", "{prose: buy the dip}")
+    contract, remote = tmp_path / "work" / "x.yaml", tmp_path / "remote.git"
+    contract.parent.mkdir()
+    contract.write_text(f"{text}optimize: {{metric: sharpe}}\ncoder: agent\n", encoding="utf-8")
+    subprocess.run(["git", "init", "-q", "--bare", remote], check=True)
+    for git in (
+        ["init", "-q"],
+        ["config", "user.name", "a"],
+        ["config", "user.email", "a@example.com"],
+        ["remote", "add", "origin", str(remote)],
+        ["add", "x.yaml"],
+        ["commit", "-q", "-m", "first"],
+        ["push", "-q", "origin", "HEAD"],
+    ):
+        subprocess.run(["git", "-C", contract.parent, *git], check=True)
+    out = ["--out", tmp_path / "out"] if command in ("generate", "backtest") else []
+    done = stratwright(command, contract, *out)
+    assert done.returncode == 2, done.stderr
+    assert "optimize is reserved: the optimiser is not built yet" in done.stderr
+    assert "coder: this coder is reserved" in done.stderr
+    assert "allowed: template, auto" in done.stderr
     assert "enter_long: rsi < 30 and close > trend" in done.stderr
     assert not (tmp_path / "out").exists()
 
@@ -193,7 +208,8 @@ def test_a_terminal_without_utf_8_is_no_bug(tmp_path: Path) -> None:
     text = (GOLDEN / "oversold_dip.yaml").read_text(encoding="utf-8")
     contract = tmp_path / "x.yaml"
     contract.write_text(
-        text.replace("rsi < oversold and close > trend", "{prose: caf\u00e9}"), encoding="utf-8"
+        text.replace("data: {source", "data: {source: csv, path: caf\u00e9.csv} #"),
+        encoding="utf-8",
     )
     done = stratwright("plan", contract, PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr

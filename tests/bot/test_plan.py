@@ -57,11 +57,3 @@ def test_a_module_is_planned_from_its_files() -> None:
     assert plan.todos[0].signatures == ("def load(path: str) -> list[int]", "class Store")
     assert plan.todos[0].acceptance == ("Refuses doubled rows.",)
     assert plan.todos[1].depends_on == ("file-1",)
-
-
-def test_the_plan_names_prose_as_prose() -> None:
-    text = (GOLDEN / "oversold_dip.yaml").read_text(encoding="utf-8")
-    text = text.replace("rsi < oversold and close > trend", '{prose: "buy the dip"}')
-    contract = parse_contract(text.encode(), "yaml", Path("p.yaml")).contract
-    entries = make_plan(contract, "p.yaml").todos[2]
-    assert '"buy the dip"' in entries.acceptance[0]

@@ -188,7 +188,8 @@ def test_the_file_imports_nothing_of_ours() -> None:
 
 
 def test_a_warm_up_that_freqtrade_would_not_load_is_refused() -> None:
-    subject = contract(rules={"enter_long": "close > mean(close, 6000)"})
+    rules = {"enter_long": "close > mean(close, 6000)"}
+    subject = contract(rules=rules, targets=["adapter", "freqtrade"])
     with pytest.raises(InputError, match="at most 4999 candles") as caught:
         TemplateCoder().write(subject, "x.yaml")
     assert "targets: [adapter]" in caught.value.hint

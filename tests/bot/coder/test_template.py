@@ -19,7 +19,6 @@ from bot.contract.interpreter import Interpreter
 from bot.contract.load import parse_contract
 from bot.contract.model import Contract
 from bot.contract.program import compile_contract
-from bot.errors import InputError
 from tests.bot.contract import worlds
 
 ROOT = Path(__file__).parents[3]
@@ -288,14 +287,6 @@ def test_strings_of_the_contract_reach_code_only_as_literals() -> None:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "DESCRIPTION"
     ]
     assert ast.literal_eval(description) == evil.replace("\u202e", "")
-
-
-def test_prose_without_a_model_says_how_to_write_an_expression() -> None:
-    subject = contract(rules={"enter_long": {"prose": "buy the dip"}})
-    with pytest.raises(InputError) as caught:
-        TemplateCoder().write(subject, "x")
-    assert "rules.enter_long" in caught.value.message
-    assert "expression" in caught.value.hint
 
 
 def test_the_strategy_file_runs_alone(tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ def test_a_flaw_of_the_file_and_mistakes_of_the_contract_come_together() -> None
 def test_defaults_are_those_of_the_design() -> None:
     contract = parse(GOOD)
     assert isinstance(contract, Contract)
-    assert contract.targets == ("adapter", "freqtrade")
+    assert contract.targets == ("adapter",)
     assert (contract.capital, contract.seed, contract.execution) == (10000, 7, "next_open")
     assert (contract.costs.commission, contract.costs.slippage) == (0.001, 0.0005)
     assert contract.risk.size.equity == 0.1
@@ -248,7 +248,10 @@ def test_roi_minutes_may_be_numbers_or_text(form: Form) -> None:
             "needs activate_at",
         ),
         (
-            {"risk.trailing_stop": {"distance": 0.1, "activate_at": 0.1}},
+            {
+                "risk.trailing_stop": {"distance": 0.1, "activate_at": 0.1},
+                "targets": ["adapter", "freqtrade"],
+            },
             "risk.trailing_stop.activate_at",
             "above distance",
         ),
@@ -264,7 +267,11 @@ def test_roi_minutes_may_be_numbers_or_text(form: Form) -> None:
         ({"risk.max_positions": True}, "risk.max_positions", "found true"),
         ({"risk.exit_profit_only": "yes"}, "risk.exit_profit_only", 'did you mean "true"'),
         ({"costs": {"commission": 1}}, "costs.commission", "did you mean 0.01"),
-        ({"execution": "this_close"}, "execution", "targets: [adapter]"),
+        (
+            {"execution": "this_close", "targets": ["adapter", "freqtrade"]},
+            "execution",
+            "targets: [adapter]",
+        ),
         ({"capital": 0}, "capital", "above 0"),
         ({"seed": 7.0}, "seed", "did you mean 7"),
         ({"seed": -1}, "seed", "from 0"),
@@ -275,13 +282,11 @@ def test_roi_minutes_may_be_numbers_or_text(form: Form) -> None:
         ({"targets": ["adaptor"]}, "targets[0]", 'did you mean "adapter"'),
         ({"targets": []}, "targets", "empty"),
         ({"optimize": {"metric": "sharp"}}, "optimize.metric", 'did you mean "sharpe"'),
-        (
-            {"optimize": {}, "parameters.oversold.range": None},
-            "optimize",
-            "no parameter has a range",
-        ),
+        ({"optimize": {}}, "optimize", "the optimiser is not built yet"),
         ({"coder": "robot"}, "coder", "template, agent, cli, auto"),
-        ({"coder": "template", "rules.enter_long": {"prose": "x"}}, "rules.enter_long", "model"),
+        ({"coder": "agent"}, "coder", "not built yet"),
+        ({"coder": "cli"}, "coder", "allowed: template, auto"),
+        ({"rules.enter_long": {"prose": "x"}}, "rules.enter_long", "an expression, as enter_long"),
         ({"after": ["strategy"]}, "after[0]", "after itself"),
         ({"after": ["a", "a"]}, "after[1]", "twice"),
         ({"files": []}, "files", "kind: module"),
@@ -380,8 +385,9 @@ def test_a_module_contract_is_checked(changes: dict[str, Any], field: str) -> No
 
 
 def test_a_model_made_by_hand_is_checked_across_its_parts() -> None:
+    both = {"execution": "this_close", "targets": ["adapter", "freqtrade"]}
     with pytest.raises(ValueError, match="this_close cannot be had"):
-        Contract.model_validate(changed({"execution": "this_close"}))
+        Contract.model_validate(changed(both))
 
 
 def test_the_strategy_of_a_module_is_refused_with_a_reason() -> None:

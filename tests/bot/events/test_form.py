@@ -77,6 +77,13 @@ def test_invisible_characters_are_refused_by_the_contract_itself() -> None:
     assert read_contract("contracts/issue_7.yaml", made.encode(), Path("/nowhere")).problems
 
 
+@pytest.mark.parametrize("reserved", ["coder: agent", "coder: cli", "optimize: {trials: 5}"])
+def test_what_is_not_built_yet_is_refused_in_a_form_too(reserved: str) -> None:
+    made = text(Anything_else=f"```yaml\n{reserved}\n```")
+    (problem,) = read_contract("contracts/issue_7.yaml", made.encode(), Path("/nowhere")).problems
+    assert "not built yet" in str(problem)
+
+
 @settings(max_examples=150, derandomize=True, deadline=None)
 @given(st.sampled_from(sorted(ANSWERS)), st.text(max_size=60))
 def test_an_answer_never_reaches_another_field(heading: str, answer: str) -> None:
