@@ -35,7 +35,8 @@ METRIC_CONVENTIONS = {
     " exits are listed, not counted; one that comes out even to the 12th digit has not won or lost",
     "ratios": "from returns between rows of equity_curve.csv, no risk-free rate, sample deviation;"
     " sortino divides by the root mean square of negative returns over all rows",
-    "annualised": "365 days a year for A/B symbols, else 252; weeks and months by the calendar",
+    "annualised": "by the calendar: years of 365.25 days from the first row to the last;"
+    " annual_return compounds over them, the periods a year of ratios are the rows over them",
     "drawdown": "positive fraction below the highest equity so far, the capital included",
     "exposure": "share of rows at whose close a position was open",
     "turnover": "value of all fills, entries and exits, over the mean equity",

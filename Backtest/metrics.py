@@ -1,7 +1,8 @@
 """Statistics of trades and equity curves: pure functions, None where a figure has no meaning.
 
 Ratios come from the returns between consecutive rows of the equity curve, without a risk-free
-rate; deviations are sample deviations (n - 1). Annualised by `periods_per_year`.
+rate; deviations are sample deviations (n - 1). Annual figures go by the calendar: `years` is the
+time from the first row to the last, `periods_per_year` the rows over it.
 """
 
 import math
@@ -21,10 +22,8 @@ Trades = Sequence[Trade] | Ledger
 Times = Sequence[int] | NDArray[np.int64]
 Years = Sequence[tuple[int, tuple[int, int]]]  # since 1970; first row, row after the last
 
-CRYPTO_DAYS = 365.0
-EXCHANGE_DAYS = 252.0
-WEEK_MS = 7 * DAY_MS
-MONTH_MS = 28 * DAY_MS
+YEAR_MS = 365.25 * DAY_MS
+SHORTEST_STEP_MS = 1000  # rows closer than this carry a number, not a time
 
 
 def finite(value: float | None) -> float | None:
@@ -46,44 +45,26 @@ def sortino(curve: Curve, periods_per_year: float | None) -> float | None:
     return finite(curve.mean / curve.downside * math.sqrt(periods_per_year))
 
 
-def annual_return(curve: Curve, periods_per_year: float | None) -> float | None:
-    """The yearly growth that compounds to the whole."""
-    if periods_per_year is None or curve.returns == 0:
+def annual_return(curve: Curve, years: float | None) -> float | None:
+    """The yearly growth that compounds to the whole in so many years."""
+    if years is None or curve.returns == 0:
         return None
     try:
-        return finite(math.expm1(curve.growth * periods_per_year / curve.returns))
+        return finite(math.expm1(curve.growth / years))
     except OverflowError:
         return None
 
 
-def calmar(curve: Curve, periods_per_year: float | None) -> float | None:
+def calmar(curve: Curve, years: float | None) -> float | None:
     """Annual return over the deepest fall."""
-    yearly = annual_return(curve, periods_per_year)
+    yearly = annual_return(curve, years)
     return None if yearly is None or curve.deepest <= 0.0 else finite(yearly / curve.deepest)
 
 
-def periods_per_year(times: Times, step_ms: int | None, crypto: bool) -> float | None:
-    """How many candles a year has: 365 days for A/B symbols, else 252.
-
-    Weeks and months count by the calendar. Candles shorter than a day outside crypto count 252
-    days of as many candles as the days in the data have on average. None if the candles carry
-    no real time.
-    """
-    step = step_ms or usual_step(times)
-    if step is None or step < 1000:
-        return None
-    if step >= MONTH_MS:
-        return 12.0 / max(1, round(step / (30 * DAY_MS)))
-    if crypto:
-        return CRYPTO_DAYS * DAY_MS / step
-    if step >= WEEK_MS:
-        return 52.0 * WEEK_MS / step
-    if step >= DAY_MS:
-        return EXCHANGE_DAYS * DAY_MS / step
-    if len(times) == 0:
-        return None
-    days = np.asarray(times, dtype=np.int64) // DAY_MS
-    return EXCHANGE_DAYS * len(times) / (1 + int(np.count_nonzero(days[1:] != days[:-1])))
+def years_of(times: Times) -> float | None:
+    """The years of 365.25 days from the first row to the last; None if rows carry no real time."""
+    span = int(times[-1]) - int(times[0]) if len(times) > 1 else 0
+    return span / YEAR_MS if span > 0 and span >= (len(times) - 1) * SHORTEST_STEP_MS else None
 
 
 def usual_step(times: Times) -> int | None:

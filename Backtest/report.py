@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from Backtest.curves import Rows, survey
 from Backtest.exact_sums import exact_sum
 from Backtest.ledger import ledger_of
 from Backtest.settings import SETTING_NAMES, SimSettings
-from Backtest.times import iso, timeframe_ms
+from Backtest.times import iso
 
 
 def make_report(
@@ -47,7 +47,7 @@ def make_report(
     moments = np.asarray(times, dtype=np.int64)
     rows = np.asarray(equity, dtype=np.float64)
     final = float(rows[-1]) if len(rows) else capital
-    known = calendar or calendar_of(settings, moments, tuple(held))
+    known = calendar or calendar_of(moments)
     moving = (ledger.entry_row, ledger.exit_row) if alone else None
     curve, falls = survey(rows, capital, [span for _, span in known.years], moving)
     yearly = known.periods_per_year
@@ -58,10 +58,10 @@ def make_report(
         "capital": capital,
         "final_equity": metrics.finite(final),
         "return": metrics.finite(final / capital - 1.0),
-        "annual_return": metrics.annual_return(curve, yearly),
+        "annual_return": metrics.annual_return(curve, known.span_years),
         "sharpe": metrics.sharpe(curve, yearly),
         "sortino": metrics.sortino(curve, yearly),
-        "calmar": metrics.calmar(curve, yearly),
+        "calmar": metrics.calmar(curve, known.span_years),
         "exposure": metrics.exposure(ledger, len(rows)),
         **metrics.cost_figures(done, mean_equity),
         "ambiguity_band": metrics.ambiguity_band(done),
@@ -73,6 +73,7 @@ def make_report(
         "bars": len(moments),
         "start": known.start,
         "end": known.end,
+        "years": known.span_years,
         "periods_per_year": yearly,
     }
     stated = {name: getattr(settings, name) for name in SETTING_NAMES if name != "compiled"}
@@ -89,19 +90,19 @@ class Calendar:
     """What a report says of its times alone; the same for every run on the same candles."""
 
     years: metrics.Years
+    span_years: float | None
     periods_per_year: float | None
     start: str | None
     end: str | None
 
 
-def calendar_of(settings: SimSettings, times: metrics.Times, held: Sequence[str]) -> Calendar:
-    """Work out years, ends, and candles a year by the timeframe and whether symbols are pairs."""
-    symbols = [name for name in (settings.symbols or held) if name]
-    crypto = bool(symbols) and all("/" in name for name in symbols)
-    step = None if settings.timeframe is None else timeframe_ms(settings.timeframe)
+def calendar_of(times: metrics.Times) -> Calendar:
+    """Work out the ends, the years between them and how many rows a year has."""
+    span = metrics.years_of(times)
     return Calendar(
         years=metrics.year_spans(times),
-        periods_per_year=metrics.periods_per_year(times, step, crypto),
+        span_years=span,
+        periods_per_year=None if span is None else len(times) / span,
         start=iso(int(times[0])) if len(times) else None,
         end=iso(int(times[-1])) if len(times) else None,
     )

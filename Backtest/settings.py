@@ -31,7 +31,7 @@ class SimSettings:
         tick: step of prices; None means any price.
         min_notional: least value of an entry; None means none.
         symbols: the symbols that may trade; None means any.
-        timeframe: length of a candle, for annualising; None means read off the candles.
+        timeframe: length of a candle, stated in the report; annual figures go by the times.
         compiled: whether the compiled path may be used; False forces the event path.
     """
 

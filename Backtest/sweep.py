@@ -92,7 +92,7 @@ class _World:
         self._settings = settings
         self._rules = rules
         self._held = {symbol: (float(candles.open[0]), float(candles.close[-1]))}
-        self._calendar = calendar_of(settings, candles.times, (symbol,))
+        self._calendar = calendar_of(candles.times)
         self._room = Room()
 
     def report(self, parameters: Parameters) -> dict[str, Any]:
