@@ -72,6 +72,22 @@ def read_answers(
     Raises:
         NoAnswer: the job or a run failed, or an answer is not of the agreed form.
     """
+    read = []
+    for answers in read_each(outcome, runs, lengths):
+        if isinstance(answers, NoAnswer):
+            raise answers
+        read.append(answers)
+    return read
+
+
+def read_each(
+    outcome: Outcome, runs: Sequence[Run], lengths: Mapping[str, int]
+) -> list[Answers | NoAnswer]:
+    """Read the answers of all runs of a job; in the place of a run that failed, why.
+
+    Raises:
+        NoAnswer: the job failed.
+    """
     raise_for(outcome)
     content = outcome.outputs.get(DECISIONS_FILE)
     if content is None:
@@ -84,7 +100,13 @@ def read_answers(
     found = document.get("runs") if isinstance(document, dict) else None
     if not isinstance(found, list) or len(found) != len(runs):
         raise NoAnswer("the decisions do not answer what was asked")
-    return [_read_run(raw, run, lengths[run.candles]) for raw, run in zip(found, runs, strict=True)]
+    read: list[Answers | NoAnswer] = []
+    for raw, run in zip(found, runs, strict=True):
+        try:
+            read.append(_read_run(raw, run, lengths[run.candles]))
+        except NoAnswer as error:
+            read.append(error)
+    return read
 
 
 def raise_for(outcome: Outcome) -> None:

@@ -28,6 +28,9 @@ from sandbox_runner.request import Run
 
 CUTS = 48
 ASKED_AT_A_CUT = 4
+# Earlier bars of each cut: a figure over the whole history moves every answer a little, and the
+# last bars alone may not show it.
+ASKED_BEFORE = 28
 SHIFTED_CLOCK_S = 86_400.0 * 400
 
 
@@ -269,7 +272,7 @@ class _Talks:
         each = -(-CUTS // len(self._data.frames))
         for symbol, frame in self._data.frames.items():
             for bars in cut_points(len(frame), each, self._source):
-                at = tuple(range(max(0, bars - ASKED_AT_A_CUT), bars))
+                at = asked_bars(bars, self._source)
                 run = Run(f"cut {symbol} {bars}", _file_name(symbol), symbol, bars, at)
                 cuts.append((frame["timestamp"].iloc[bars - 1], run))
         cuts.sort(key=lambda cut: cut[0])
@@ -286,6 +289,13 @@ def cut_points(bars: int, count: int, source: bytes) -> list[int]:
     if bars <= count:
         return list(range(1, bars + 1))
     return sorted(chance.sample(range(1, bars + 1), count))
+
+
+def asked_bars(bars: int, source: bytes) -> tuple[int, ...]:
+    """The bars of a cut-off history that are asked about: the last ones, and some before them."""
+    chance = random.Random(hashlib.sha256(b"bars\0%d\0" % bars + source).digest())  # noqa: S311
+    last = max(0, bars - ASKED_AT_A_CUT)
+    return (*sorted(chance.sample(range(last), min(ASKED_BEFORE, last))), *range(last, bars))
 
 
 def other_name(symbol: str) -> str:

@@ -2,7 +2,7 @@
 
 import marshal
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,9 @@ class Launch:
     files: Mapping[str, int]  # path below /job -> open file
     channel: int
     memory_counted: bool
+    # Makes bytes an open file: every process inside can read a command line, and host paths stand
+    # in neither of the two things that are handed over so.
+    hold: Callable[[bytes], int]
 
     @property
     def binds(self) -> list[tuple[str, str]]:
@@ -71,7 +74,7 @@ def bubblewrap_command(tool: Tool, launch: Launch) -> list[str]:
     into one it would still be root to the kernel, which never counts root's processes: so
     the identity is changed inside, to a real unprivileged one, in a namespace of its own.
     """
-    command = [tool.paths[0], "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+    command = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
     command += ["--unshare-cgroup-try", "--new-session", "--die-with-parent"]
     command += ["--hostname", "sandbox"]
     if tool.root:
@@ -100,13 +103,15 @@ def bubblewrap_command(tool: Tool, launch: Launch) -> list[str]:
     for folder, size in launch.writable.items():
         if folder.startswith("/dev/"):
             command += ["--perms", "1777", "--size", str(size), "--tmpfs", folder]
-    command += ["--remount-ro", "/dev", "--remount-ro", "/", "--"]
+    command += ["--remount-ro", "/dev", "--remount-ro", "/"]
     plan = _plan(launch) | {
         "mounts": None,
         "give_up_root": tool.root,
         "own_user_namespace": tool.root,
     }
-    return command + _confine(launch, PACKAGES_FOLDER, plan)
+    arguments = launch.hold(b"".join(word.encode() + b"\0" for word in command))
+    start = _confine(launch, PACKAGES_FOLDER, plan)
+    return [tool.paths[0], "--args", str(arguments), "--", *start]
 
 
 def util_linux_command(tool: Tool, launch: Launch) -> list[str]:
@@ -141,9 +146,11 @@ def _folders_above(paths: Iterable[str]) -> list[str]:
 def _confine(launch: Launch, packages: str, plan: dict[str, Any]) -> list[str]:
     """The first step inside; imported rather than run as a script, so that it is compiled once."""
     start = (
-        f"import sys; sys.path.insert(0, {packages!r}); from {confine.__name__} import main; main()"
+        "import marshal, sys; plan = marshal.load(open(int(sys.argv[1]), 'rb')); "
+        f"sys.path.insert(0, plan['packages']); from {confine.__name__} import main; main(plan)"
     )
-    return [launch.layout.python, "-I", "-S", "-B", "-c", start, marshal.dumps(plan).hex()]
+    held = launch.hold(marshal.dumps(plan | {"packages": packages}))
+    return [launch.layout.python, "-I", "-S", "-B", "-c", start, str(held)]
 
 
 def _plan(launch: Launch) -> dict[str, Any]:

@@ -154,16 +154,17 @@ def _maps_runner() -> bool:
 def _in_memory(job: Job) -> Iterator[dict[str, int]]:
     """Each file of the job as an open file without a name, ready to be read from its start."""
     with ExitStack() as stack:
-        files = {}
-        for path, content in job.files.items():
-            descriptor = os.memfd_create("job", os.MFD_CLOEXEC)
-            stack.callback(os.close, descriptor)
-            view = memoryview(content)
-            while view:
-                view = view[os.write(descriptor, view) :]
-            os.lseek(descriptor, 0, os.SEEK_SET)
-            files[path] = descriptor
-        yield files
+        yield {path: _held(stack, content) for path, content in job.files.items()}
+
+
+def _held(stack: ExitStack, content: bytes) -> int:
+    descriptor = os.memfd_create("job", os.MFD_CLOEXEC)
+    stack.callback(os.close, descriptor)
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
 
 
 @contextmanager
@@ -187,10 +188,16 @@ def _start(
 ) -> Iterator[_Running]:
     ours, theirs = socket.socketpair()
     with ours, theirs, ExitStack() as stack:
-        launch = Launch(job, layout, files, theirs.fileno(), memory_counted=group is not None)
+        held: list[int] = []
+
+        def hold(content: bytes) -> int:
+            held.append(_held(stack, content))
+            return held[-1]
+
+        launch = Launch(job, layout, files, theirs.fileno(), group is not None, hold)
         build = bubblewrap_command if tool.name == "bubblewrap" else util_linux_command
         command = build(tool, launch)
-        process = _popen(_inside_group(command, group), (theirs.fileno(), *files.values()))
+        process = _popen(_inside_group(command, group), (theirs.fileno(), *files.values(), *held))
         stack.callback(_end, process)
         theirs.close()
         out, first = _receive(ours, process)

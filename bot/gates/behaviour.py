@@ -11,12 +11,13 @@ from bot.answers import (
     plain_text,
     raise_for,
     read_answers,
+    read_each,
     same_decisions,
 )
 from bot.contract.language import Program
 from bot.contract.model import Contract
 from bot.decisions import contract_decisions
-from bot.gates.port import Verdict
+from bot.gates.port import Cause, Verdict
 from bot.trial import Conversation, Trial, other_name
 from sandbox_runner.jobs import TEST_REPORT
 from sandbox_runner.port import Outcome
@@ -45,7 +46,8 @@ def judge_tests(
         report = _report(outcome)
     except (NoAnswer, NotAReport) as error:
         step = "run the tests: sandbox_runner/run_in_sandbox.py"
-        return Verdict(name, False, "no report", str(error), tests, step), None
+        cause: Cause = "no answer" if isinstance(error, NoAnswer) else "found"
+        return Verdict(name, False, "no report", str(error), tests, step, cause), None
     problem, where = report_problem(report, tests, source)
     if not problem and outcome.exit_code != 0:
         problem, where = (
@@ -57,7 +59,7 @@ def judge_tests(
     count = len(report["tests"])
     if problem:
         step = "mend the strategy, not the tests"
-        return Verdict(name, False, f"{count} tests", problem, where, step), report
+        return Verdict(name, False, f"{count} tests", problem, where, step, "found"), report
     return Verdict(name, True, f"{count} tests"), report
 
 
@@ -154,7 +156,7 @@ def judge_determinism(trial: Trial, strategy: str) -> Verdict:
     try:
         whole, again = _read(trial.whole), _read(trial.again)
     except NoAnswer as error:
-        return Verdict(name, False, "no answer", error.reason, _at(strategy, error), step)
+        return _no_answer(name, error, strategy, step)
     for first, other in zip(whole, again, strict=True):
         for answers, how in (
             (first.passes[1], "asked a second time"),
@@ -163,10 +165,10 @@ def judge_determinism(trial: Trial, strategy: str) -> Verdict:
             odd = _first_difference(first.passes[0], answers)
             if odd is not None:
                 reason = f"bar {first.bars[odd]}: the answer changes when {how}"
-                return Verdict(name, False, "answers differ", reason, strategy, step)
+                return Verdict(name, False, "answers differ", reason, strategy, step, "found")
         if len({*first.indicators, *other.indicators}) > 1:
             reason = "the indicators change when they are prepared again; the answers may follow"
-            return Verdict(name, False, "indicators differ", reason, strategy, step)
+            return Verdict(name, False, "indicators differ", reason, strategy, step, "found")
     bars = sum(len(answers.bars) for answers in whole)
     return Verdict(name, True, f"{bars} bars, 3 times the same")
 
@@ -180,41 +182,63 @@ def judge_lookahead(trial: Trial, contract: Contract, program: Program, strategy
             run.symbol: answers.passes[0]
             for run, answers in zip(trial.whole.runs, _read(trial.whole), strict=True)
         }
-        cuts = list(zip(trial.cuts.runs, _read(trial.cuts), strict=True))
+        cuts = trial.cuts
+        read = read_each(cuts.outcome, cuts.runs, cuts.lengths)
     except NoAnswer as error:
-        return Verdict(name, False, "no answer", error.reason, _at(strategy, error), step)
+        return _no_answer(name, error, strategy, step)
     counted = 0
-    for run, answers in cuts:
+    left: Verdict | None = None
+    for run, answers in zip(cuts.runs, read, strict=True):
+        # A run that failed hides no other: what the gate is for is said first.
+        if isinstance(answers, NoAnswer):
+            left = left or _no_answer(name, answers, strategy, step)
+            continue
         if run.bars is None:
-            difference = _on_other_prices(trial, contract, program, run.symbol, answers)
-            if difference:
-                reason = f"on other prices the strategy leaves the contract: {difference}"
-                return Verdict(name, False, f"{counted} cuts", reason, strategy, step)
+            reason, cause = _on_other_prices(trial, contract, program, run.symbol, answers, whole)
+            if reason:
+                odd = Verdict(name, False, f"{counted} cuts", reason, strategy, step, cause)
+                left = odd if cause == "found" else left or odd
             continue
         counted += 1
         expected = tuple(whole[run.symbol][bar] for bar in answers.bars)
-        odd = _first_difference(answers.passes[0], expected)
-        if odd is not None:
+        place = _first_difference(answers.passes[0], expected)
+        if place is not None:
             reason = (
-                f"bar {answers.bars[odd]}: the answer on the first {run.bars} bars"
+                f"bar {answers.bars[place]}: the answer on the first {run.bars} bars"
                 " is not the answer on all of them"
             )
-            return Verdict(name, False, f"{counted} cuts", reason, strategy, step)
-    figure = f"{counted} cuts, other prices"
-    return Verdict(name, True, figure)
+            return Verdict(name, False, f"{counted} cuts", reason, strategy, step, "found")
+    return left or Verdict(name, True, f"{counted} cuts, other prices")
 
 
 def _on_other_prices(
-    trial: Trial, contract: Contract, program: Program, symbol: str, answers: Answers
-) -> str:
+    trial: Trial,
+    contract: Contract,
+    program: Program,
+    symbol: str,
+    answers: Answers,
+    whole: Mapping[str, tuple[Answer, ...]],
+) -> tuple[str, Cause]:
+    """What is wrong with the answers on other prices, and whether it is this gate's own reason."""
     frame = trial.perturbed[other_name(symbol)]
     expected = contract_decisions(contract, program, frame, symbol)
-    return same_decisions(answers.record(), expected)
+    difference = same_decisions(answers.record(), expected)
+    if not difference:
+        return "", ""
+    if answers.passes[0] == whole[symbol] and len(set(map(repr, whole[symbol]))) > 1:
+        # Other prices, the same orders at the same times: a table of what will happen.
+        return f"the answers stay the same on other prices: {difference}", "found"
+    return f"on other prices the strategy leaves the contract: {difference}", "contract"
 
 
 def _first_difference(left: tuple[Answer, ...], right: tuple[Answer, ...]) -> int | None:
     pairs = enumerate(zip(left, right, strict=True))
     return next((place for place, (mine, theirs) in pairs if mine != theirs), None)
+
+
+def _no_answer(name: str, error: NoAnswer, strategy: str, step: str) -> Verdict:
+    where = _at(strategy, error)
+    return Verdict(name, False, "no answer", error.reason, where, step, "no answer")
 
 
 def _at(strategy: str, error: NoAnswer) -> str:

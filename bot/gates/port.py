@@ -2,7 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
+
+# Why a gate refused: it found what it looks for, the candidate gave no answer, or its answers are
+# not the contract's. Only the first is the gate's own reason.
+Cause = Literal["", "found", "no answer", "contract"]
 
 
 @dataclass(frozen=True)
@@ -16,6 +20,7 @@ class Verdict:
         reason: why not, in a sentence or two; empty when passed.
         where: file and line of the first offence.
         next_step: what to do about it.
+        cause: what kind of reason it is; for programs that count, and not part of the evidence.
     """
 
     name: str
@@ -24,10 +29,11 @@ class Verdict:
     reason: str = ""
     where: str = ""
     next_step: str = ""
+    cause: Cause = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Give the verdict to programs."""
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if name != "cause"}
 
 
 @dataclass(frozen=True)

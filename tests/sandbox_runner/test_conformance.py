@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import socket
+import sys
 import tempfile
 import textwrap
 import threading
@@ -248,6 +249,43 @@ def test_the_host_s_environment_is_out_of_reach(
     told = json.dumps(tell(sandbox, code))
     assert "swordfish" not in told
     assert os.environ.get("PATH", "nowhere") not in told
+
+
+def test_no_process_names_the_host_s_folders(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Command lines, environments, memory maps, working folders; mounts are in SECURITY.md."""
+    shared = tmp_path / "of_the_user"
+    shared.mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home_of_the_user"))
+    code = """
+    told = [os.getcwd(), sys.argv, dict(os.environ)]
+    for pid in ["self"] + [name for name in os.listdir("/proc") if name.isdigit()]:
+        for name in ("cmdline", "comm", "environ", "maps", "stat", "status", "cgroup"):
+            try:
+                told.append(open(f"/proc/{pid}/{name}", errors="replace").read())
+            except OSError:
+                pass
+        for name in ("cwd", "exe", "root"):
+            try:
+                told.append(os.readlink(f"/proc/{pid}/{name}"))
+            except OSError:
+                pass
+        try:
+            found = open(f"/proc/{pid}/mem", "rb", buffering=0) if pid == "1" else None
+            told.append("opened " * 2 if found else "")
+        except OSError:
+            pass
+    """
+    told = json.dumps(tell(sandbox, code, shared={"user": shared}))
+    # Where Python itself lies cannot be hidden; it often lies in the repository.
+    for prefix in sorted({sys.prefix, sys.base_prefix}, key=len, reverse=True):
+        told = told.replace(prefix, "PYTHON")
+    house = Path(__file__).resolve().parents[2]
+    for path in (house, tmp_path, Path.home()):
+        assert str(path) not in told
+        assert str(path).encode().hex() not in told
+    assert "opened opened" not in told
 
 
 def test_only_the_sandbox_s_own_processes_are_visible(sandbox: Sandbox) -> None:
