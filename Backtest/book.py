@@ -8,6 +8,7 @@ entries fill at the close. 5. Trailing stops follow the finished bar.
 
 from typing import Any
 
+from Backtest import rejections
 from Backtest.account import Account
 from Backtest.fills import (
     FROM_OPEN,
@@ -147,10 +148,10 @@ class Book:
             "timestamp": fill.time,
         }
         if least is not None and notional < least:
-            reason = f"the entry is worth {notional:.8g}, below the minimum of {least:.8g}"
+            reason = rejections.worth_too_little(notional, least)
             self.account.tell("order_rejected", **told, reason=reason)
         elif not self.account.can_pay(notional + fee):
-            reason = f"it needs {notional + fee:.8g} in cash, there is {self.account.cash:.8g}"
+            reason = rejections.lacks_cash(notional + fee, self.account.cash)
             self.account.tell("order_rejected", **told, reason=reason)
         else:
             self.account.cash -= notional + fee

@@ -170,6 +170,7 @@ def orders_of(signals: Signals) -> Any:
             signals.size_form
         ],
         size_amount=signals.size_amount,
+        size_cap=signals.size_cap,
     )
 
 

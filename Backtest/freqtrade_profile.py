@@ -6,6 +6,7 @@ a candle that opens beyond the stop and trades back to it is filled at the stop,
 raise a trailing stop and its low hit it, and slippage is unknown. docs/freqtrade.md lists them.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -38,6 +39,7 @@ class Rules:
         stop_atr, target_atr: multiples of the ATR at the decision, where levels are ATRs.
         target: gain of the target as a fraction of the price.
         size: `equity`, `units` or `risk`, and its number.
+        size_cap: the most of the account that a size by risk may put in.
     """
 
     timeframe_minutes: int
@@ -47,6 +49,7 @@ class Rules:
     max_open_trades: int
     stop: float
     size: tuple[str, float]
+    size_cap: float = math.inf
     roi: Mapping[int, float] = field(default_factory=dict)
     trailing: Trailing | None = None
     stop_atr: float | None = None
@@ -205,12 +208,12 @@ class _Backtest:
         elif form == "units":
             stake = number * price * (1 + 1e-9)
         elif rules.stop_atr is None:
-            stake = number * equity / rules.stop
+            stake = min(number * equity / rules.stop, rules.size_cap * equity)
         else:
             distance = rules.stop_atr * pair.stop_atr[bar - 1]
             if not distance > 0:
                 return 0.0
-            stake = number * equity * price / distance
+            stake = min(number * equity * price / distance, rules.size_cap * equity)
         least = max(pair.min_cost * STOP_RESERVE, pair.step * price * RESERVE)
         return stake if least <= stake <= min(equity - tied, free) else 0.0
 

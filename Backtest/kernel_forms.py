@@ -30,6 +30,7 @@ class Orders(NamedTuple):
     only_after_activation: bool
     size_form: int
     size_amount: float
+    size_cap: float  # of a size by risk; infinite: none
 
 
 class Charges(NamedTuple):

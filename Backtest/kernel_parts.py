@@ -71,6 +71,7 @@ def volume_for(
         volume = orders.size_amount * equity / close
     else:
         volume = orders.size_amount * equity / distance_of(orders.stop_form, stop_size, close)
+        volume = min(volume, orders.size_cap * equity / close)
     if not volume > 0.0:
         return 0.0
     if charges.lot == 0.0:

@@ -114,6 +114,23 @@ def read_protection(request: Mapping[str, Any]) -> Protection:
     )
 
 
+def read_size(size: Any) -> tuple[str, float, float]:
+    """Read a size: its form, its amount, and the cap, which is infinite where there is none.
+
+    Raises:
+        OrderError: it is malformed.
+    """
+    wished = dict(size) if isinstance(size, Mapping) else {}
+    cap = wished.pop("cap", math.inf) if "risk" in wished else math.inf
+    if len(wished) != 1:
+        raise OrderError(f"size is {size!r}", "Give one of: equity, units, risk")
+    ((form, amount),) = wished.items()
+    for number in (amount, cap):
+        if not isinstance(number, (int, float)) or isinstance(number, bool) or not number > 0.0:
+            raise OrderError(f"size is {size!r}", "Give a number above 0")
+    return str(form), float(amount), float(cap)
+
+
 def positive(value: Any, name: str) -> float:
     """Read a finite number above zero.
 

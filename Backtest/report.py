@@ -24,7 +24,7 @@ def make_report(
     times: metrics.Times,
     equity: Rows,
     held: Mapping[str, tuple[float, float]],
-    rejected: int,
+    rejected: Mapping[str, int],
     calendar: Calendar | None = None,
     alone: bool = False,
 ) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def make_report(
         times: UTC milliseconds of the equity rows.
         equity: equity after each of them.
         held: first open and last close by symbol.
-        rejected: how many orders were rejected.
+        rejected: how many orders were rejected, by cause.
         calendar: of the times, worked out if it is not given.
         alone: whether one position was held at a time and equity moved only from the row of an
             entry to that of its exit.
@@ -69,7 +69,8 @@ def make_report(
         "buy_and_hold": _buy_and_hold(held),
         "forced_exits": len(ledger) - len(done),
         "forced_pnl": exact_sum(ledger.pnl[ledger.forced]),
-        "orders_rejected": rejected,
+        "orders_rejected": sum(rejected.values()),
+        "rejections": dict(sorted(rejected.items())),
         "bars": len(moments),
         "start": known.start,
         "end": known.end,

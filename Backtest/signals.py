@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from Backtest.errors import BacktestError
+from Backtest.errors import BacktestError, OrderError
 from Backtest.fills import Step
 from Backtest.names import nearest
-from Backtest.orders import Trail, read_protection
+from Backtest.orders import Trail, read_protection, read_size
 
 RULES = ("enter_long", "exit_long", "enter_short", "exit_short")
 LEVELS = ("stop", "target")
@@ -42,6 +42,7 @@ class Signals:
         roi: milliseconds in the trade and the profit taken from then on.
         size_form: units, equity or risk.
         size_amount: of it.
+        size_cap: the most that a size by risk may be worth, as a fraction of equity.
         asked: what was offered, as it was.
     """
 
@@ -56,6 +57,7 @@ class Signals:
     roi: tuple[tuple[int, float], ...]
     size_form: str
     size_amount: float
+    size_cap: float
     asked: Mapping[str, Any]
 
     def order(self, idx: int, symbol: str, close: float) -> dict[str, Any] | None:
@@ -96,7 +98,7 @@ def read_signals(offered: Mapping[str, Any], bars: int) -> Signals:
     shown = {name: form for name, (form, _) in levels.items() if form is not None}
     wishes = {name: offered[name] for name in ("trail", "roi") if offered.get(name) is not None}
     protection = read_protection({**shown, **wishes})
-    form, amount = _size(offered.get("size"))
+    form, amount, cap = _size(offered.get("size"))
     enter = rules["enter_long"].astype(np.int8)
     if offered.get("enter_short") is not None:
         enter -= rules["enter_short"].view(np.int8)
@@ -115,6 +117,7 @@ def read_signals(offered: Mapping[str, Any], bars: int) -> Signals:
         roi=protection.roi,
         size_form=form,
         size_amount=amount,
+        size_cap=cap,
         asked=dict(offered),
     )
 
@@ -150,12 +153,14 @@ def _level(value: Any, name: str, bars: int) -> tuple[Any, NDArray[np.float64]]:
     return {"distance": 1.0}, found
 
 
-def _size(value: Any) -> tuple[str, float]:
-    """The size's form and amount."""
-    allowed = ("units", "equity", "risk")
-    if isinstance(value, Mapping) and len(value) == 1:
-        ((form, amount),) = value.items()
-        number = isinstance(amount, (int, float)) and not isinstance(amount, bool)
-        if form in allowed and number and 0.0 < amount < math.inf:
-            return str(form), float(amount)
-    raise BacktestError(f"signals' size is {value!r}", "Give {'equity': 0.1}, or units, or risk")
+def _size(value: Any) -> tuple[str, float, float]:
+    """The size's form, amount and cap."""
+    try:
+        form, amount, cap = read_size(value)
+    except OrderError:
+        form, amount, cap = "", 0.0, 0.0
+    if form not in ("units", "equity", "risk") or amount == math.inf:
+        raise BacktestError(
+            f"signals' size is {value!r}", "Give {'equity': 0.1}, or units, or risk"
+        )
+    return form, amount, cap

@@ -13,6 +13,7 @@ from Backtest.errors import CandleError, OrderError
 from Backtest.fills import STEP_ERROR, Bar, round_down
 from Backtest.orders import positive, read_order
 from Backtest.positions import Closing, Position, Trade
+from Backtest.rejections import by_cause
 from Backtest.rows import INFINITY, Row, fault_of, read_row
 from Backtest.settings import read_settings
 from Backtest.times import LAST_MS, iso
@@ -377,14 +378,14 @@ class SimBroker:
         account = self._account
         fed = [book for book in (self._feed, *self._books.values()) if book.first_open > 0.0]
         named = [book for book in fed if book.symbol]
-        rejected = sum(event["event"] == "order_rejected" for event in account.events)
+        refused = (event for event in account.events if event["event"] == "order_rejected")
         return make_report(
             settings=self.settings,
             trades=self.get_trades(),
             times=account.times,
             equity=account.equity_rows,
             held={book.symbol: (book.first_open, book.close) for book in named or fed},
-            rejected=rejected,
+            rejected=by_cause(event["reason"] for event in refused),
         )
 
     def save_report(self, out_dir: str) -> dict[str, str]:

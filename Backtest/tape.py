@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from Backtest import kernel_forms as forms
+from Backtest import rejections
 from Backtest.fills import fill_price
 from Backtest.ledger import Ledger
 from Backtest.orders import Order, Protection
@@ -59,9 +60,15 @@ class Tape:
         return np.repeat(changes, np.diff(marks))
 
     @property
-    def rejected(self) -> int:
-        """How many orders were rejected."""
-        return int(np.count_nonzero(self.whole[:, forms.KIND] >= forms.REFUSED))
+    def rejected(self) -> dict[str, int]:
+        """How many orders were rejected, by cause."""
+        causes = {
+            forms.REFUSED: rejections.NO_LOT,
+            forms.TOO_SMALL: rejections.TOO_SMALL,
+            forms.TOO_DEAR: rejections.NO_CASH,
+        }
+        kinds = np.bincount(self.whole[:, forms.KIND], minlength=forms.TOO_DEAR + 1).tolist()
+        return {cause: kinds[kind] for kind, cause in causes.items() if kinds[kind]}
 
     def ledger(self) -> Ledger:
         """The trades as columns, the forced exit of what is still open at the end."""
@@ -228,10 +235,10 @@ class Tape:
         notional = exact[forms.VOLUME] * exact[forms.PRICE]
         if row[forms.KIND] == forms.TOO_SMALL:
             least = self.settings.min_notional or 0.0
-            reason = f"the entry is worth {notional:.8g}, below the minimum of {least:.8g}"
+            reason = rejections.worth_too_little(notional, least)
         else:
             needed = notional + notional * self.settings.commission
-            reason = f"it needs {needed:.8g} in cash, there is {exact[forms.CASH]:.8g}"
+            reason = rejections.lacks_cash(needed, exact[forms.CASH])
         return self._wanted(row, exact) | {"reason": reason}
 
     def _refusal(self, row: list[int]) -> dict[str, Any]:

@@ -5,16 +5,29 @@ from typing import Any
 
 from Backtest.errors import OrderError
 from Backtest.fills import round_down
+from Backtest.orders import read_size
 
 MAX_RISK = 0.10
+
+
+def affordable(
+    share: float, commission: float, slippage: float, spread: float, buying: bool = True
+) -> float:
+    """The fraction of equity that a position may be worth, so that with its costs it takes `share`.
+
+    Counted at the price of the decision: an open beyond it may still be too dear.
+    """
+    market_cost = slippage + spread / 2.0
+    return share / ((1.0 + (market_cost if buying else -market_cost)) * (1.0 + commission))
 
 
 def volume_of(request: Mapping[str, Any], equity: float, close: float, lot: float | None) -> float:
     """Size an order at its decision bar.
 
     `units` is the volume itself; `equity` that fraction of equity at the close; `risk` the volume
-    that loses that fraction of equity between the close and the stop. Without a size the
-    request's own volume stands. Rounded down to the lot; 0 where nothing can be bought.
+    that loses that fraction of equity between the close and the stop, worth at most the fraction
+    `cap` of equity if there is one. Without a size the request's own volume stands. Rounded down
+    to the lot; 0 where nothing can be bought.
 
     Raises:
         OrderError: the size is malformed, or risk has no stop to count from.
@@ -30,19 +43,15 @@ def _wished(request: Mapping[str, Any], equity: float, close: float) -> float:
     size = request.get("size")
     if size is None:
         return float(request.get("volume") or 0.0)
-    if not isinstance(size, Mapping) or len(size) != 1:
-        raise OrderError(f"size is {size!r}", "Give one of: equity, units, risk")
-    ((form, amount),) = size.items()
-    if not isinstance(amount, (int, float)) or isinstance(amount, bool) or not amount > 0.0:
-        raise OrderError(f"size is {size!r}", "Give a number above 0")
+    form, amount, cap = read_size(size)
     if form == "units":
-        return float(amount)
+        return amount
     if form == "equity":
-        return float(amount) * equity / close
+        return amount * equity / close
     if form == "risk":
         if amount > MAX_RISK:
             raise OrderError(f"size is {size!r}", f"Risk at most {MAX_RISK:g} of equity a trade")
-        return float(amount) * equity / _stop_distance(request, close)
+        return min(amount * equity / _stop_distance(request, close), cap * equity / close)
     raise OrderError(f"size has the key {form!r}", "Give one of: equity, units, risk")
 
 

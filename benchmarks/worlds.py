@@ -116,7 +116,10 @@ def _signals(rng: random.Random, bars: int) -> dict[str, Any]:
     if rng.random() < 0.4:
         offered["roi"] = {rng.choice((0, 15)): 0.06, 30: 0.03, 90: rng.choice((0.0, 0.01, -0.01))}
     sizes = ({"units": rng.choice((1.0, 3.0))}, {"equity": rng.choice((0.1, 0.5, 0.99, 1.0))})
-    offered["size"] = rng.choice((*sizes, {"risk": rng.choice((0.01, 0.05))}))
+    by_risk = {"risk": rng.choice((0.01, 0.05))}
+    if rng.random() < 0.3:
+        by_risk["cap"] = rng.choice((0.2, 0.9, 1.0))
+    offered["size"] = rng.choice((*sizes, by_risk))
     return offered
 
 

@@ -224,6 +224,12 @@ def _is_one_of(names: Sequence[str]) -> Callable[[object], bool]:
     return check
 
 
+def _is_size(value: object) -> bool:
+    if isinstance(value, dict) and "risk" in value and "cap" in value:
+        return len(value) == 2 and all(map(_is_number, value.values()))
+    return _is_one_of(_SIZES)(value)
+
+
 def _is_trail(value: object) -> bool:
     if not isinstance(value, dict) or "fraction" not in value:
         return False
@@ -253,7 +259,7 @@ _PARTS: Mapping[str, Callable[[object], bool]] = {
     "target": _is_one_of(_LEVELS),
     "trail": _is_trail,
     "roi": _is_roi,
-    "size": _is_one_of(_SIZES),
+    "size": _is_size,
 }
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adapters import series
-from adapters.sizing import volume_of
+from adapters.sizing import affordable, volume_of
 from bot.contract.evaluator import evaluate
 from bot.contract.language import Program
 from bot.contract.model import AtrLevel, Contract
@@ -92,8 +92,11 @@ def _order(
         order["trail"] = trail
     if risk.roi is not None:
         order["roi"] = {minutes: number.of(profit) for minutes, profit in risk.roi.items()}
-    ((form, amount),) = risk.size.model_dump(exclude_none=True).items()
+    form, amount, cap = risk.size.parts
     order["size"] = {form: number.of(amount)}
+    if cap is not None:
+        costs = (contract.costs.commission, contract.costs.slippage, contract.costs.spread)
+        order["size"]["cap"] = affordable(number.of(cap), *costs)
     order["volume"] = volume_of(order, contract.capital, close, contract.market.lot)
     return order
 

@@ -36,30 +36,23 @@ def without_gaps(frame: pd.DataFrame, timeframe: str) -> pd.DataFrame:
 
 
 def expected_signals(program: Program, values: Mapping[str, Any], bars: int) -> dict[str, Any]:
-    """The signals of the Freqtrade file, from the contract's own values.
+    """The signals of the Freqtrade file: the rules, and no entry while an ATR is missing.
 
-    Both entries on one bar cancel out, an exit beats an entry of its side, and there is no entry
-    while an ATR is missing.
+    What becomes of an entry beside an exit is Freqtrade's own affair; the profile has it.
     """
     nothing = np.zeros(bars, dtype=np.bool_)
     rule = {name: np.asarray(values.get(name, nothing), dtype=np.bool_) for name in SIGNALS}
-    ready = ~nothing
     for field in program.atr_periods:
-        ready &= ~np.isnan(values[f"{field}.atr"])
-    long, short = rule["enter_long"] & ready, rule["enter_short"] & ready
-    return {
-        "enter_long": long & ~short & ~rule["exit_long"],
-        "exit_long": rule["exit_long"],
-        "enter_short": short & ~long & ~rule["exit_short"],
-        "exit_short": rule["exit_short"],
-    }
+        ready = ~np.isnan(values[f"{field}.atr"])
+        rule |= {name: rule[name] & ready for name in ("enter_long", "enter_short")}
+    return rule
 
 
 def rules_of(contract: Contract, program: Program) -> Rules:
     """The contract's risk as Freqtrade is told it."""
     numbers, risk = RiskNumbers(contract, program), contract.risk
     target = risk.take_profit
-    ((form, size),) = risk.size.model_dump(exclude_none=True).items()
+    form, size, cap = risk.size.parts
     trailing = None
     if risk.trailing_stop is not None:
         offset = risk.trailing_stop.activate_at
@@ -76,6 +69,7 @@ def rules_of(contract: Contract, program: Program) -> Rules:
         max_open_trades=risk.max_positions,
         stop=FAR_STOP if isinstance(risk.stop_loss, AtrLevel) else numbers.of(risk.stop_loss),
         size=(form, numbers.of(size)),
+        size_cap=math.inf if cap is None else numbers.of(cap),
         roi={minutes: numbers.of(profit) for minutes, profit in (risk.roi or {}).items()},
         trailing=trailing,
         stop_atr=numbers.of(risk.stop_loss.atr) if isinstance(risk.stop_loss, AtrLevel) else None,

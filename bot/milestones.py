@@ -49,7 +49,7 @@ def indicator_criteria(contract: Contract, warmup: int | None) -> tuple[str, ...
 def entry_criteria(contract: Contract) -> tuple[str, ...]:
     """Give the enter rules, and what an order carries."""
     risk = contract.risk
-    size = next(f"{key} {value}" for key, value in risk.size.model_dump(exclude_none=True).items())
+    size = ", ".join(f"{k} {v}" for k, v in risk.size.model_dump(exclude_none=True).items())
     criteria = [
         _rule(contract, "enter_long", "Buy"),
         _rule(contract, "enter_short", "Sell short"),

@@ -231,16 +231,9 @@ class _Writer:
             variable = names.of(_key_of(column, self.atr_columns))
             lines += [f"{pad}{rule} = {rule} & ~np.isnan({variable})" for rule in rules]
         lines.append("")
-        if len(rules) == 2:
-            lines += [
-                f"{pad}# Both at once cancel out.",
-                f'{pad}dataframe["enter_long"] = (enter_long & ~enter_short).astype(np.int64)',
-                f'{pad}dataframe["enter_short"] = (enter_short & ~enter_long).astype(np.int64)',
-            ]
-        else:
-            lines += [f'{pad}dataframe["{rules[0]}"] = {rules[0]}.astype(np.int64)']
-            if rules == ["enter_short"]:
-                lines.append(f'{pad}dataframe["enter_long"] = 0')
+        lines += [f'{pad}dataframe["{rule}"] = {rule}.astype(np.int64)' for rule in rules]
+        if rules == ["enter_short"]:
+            lines.append(f'{pad}dataframe["enter_long"] = 0')
         return "\n".join([*lines, f"{pad}return dataframe"])
 
     def populate_exit_trend(self) -> str:
@@ -253,12 +246,6 @@ class _Writer:
         lines += [f'{pad}dataframe["{rule}"] = {rule}.astype(np.int64)' for rule in rules]
         if "exit_long" not in rules:
             lines.append(f'{pad}dataframe["exit_long"] = 0')
-        beaten = [rule for rule in rules if rule.replace("exit", "enter") in self._program.rules]
-        if beaten:
-            lines.append(f"{pad}# Freqtrade overlooks an exit beside an entry; here the exit wins.")
-        for rule in beaten:
-            entry = rule.replace("exit", "enter")
-            lines.append(f'{pad}dataframe.loc[{rule}, "{entry}"] = 0')
         return "\n".join([*lines, f"{pad}return dataframe"])
 
     def _rule_lines(self, rules: list[str], atrs: list[str]) -> tuple[Names, list[str]]:

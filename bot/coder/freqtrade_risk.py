@@ -120,7 +120,7 @@ def custom_stake_amount(
 
 
 def _stake(numbers: RiskNumbers, columns: dict[str, str]) -> str:
-    ((form, value),) = numbers.contract.risk.size.model_dump(exclude_none=True).items()
+    form, value, cap = numbers.contract.risk.size.parts
     amount = numbers.of(value)
     equity = "self.wallets.get_total_stake_amount()"
     stop = numbers.contract.risk.stop_loss
@@ -146,6 +146,8 @@ def _stake(numbers: RiskNumbers, columns: dict[str, str]) -> str:
     else:
         doc = f"Lose {amount!r} of the account where the stop is hit."
         body = [f"stake = {amount!r} * {equity} / {numbers.of(stop)!r}"]
+    if cap is not None:
+        body.append(f"stake = min(stake, {numbers.of(cap)!r} * {equity})")
     return _STAKE.format(doc=doc, body=textwrap.indent("\n".join(body), "    "))
 
 

@@ -21,6 +21,8 @@ from bot.contract.language import Program
 from bot.contract.model import Contract, Trailing
 from bot.contract.tree import Node, Parameter, Price, walk
 
+COSTS = ("commission", "slippage", "spread")
+
 
 def preparation(program: Program, settings: Settings) -> str:
     """The body of prepare_indicators: parameters, prices, indicators, rules, one line each."""
@@ -240,8 +242,14 @@ def _order_items(
         items.append(("trail", _trail(risk.trailing_stop, cfg)))
     if risk.roi is not None:
         items.append(("roi", _roi(cfg)))
-    kind = next(place for place in cfg if place.startswith("size."))
-    return [*items, ("size", f'{{"{kind.removeprefix("size.")}": {cfg[kind]}}}')]
+    form, _, cap = risk.size.parts
+    size = f'{{"{form}": {cfg[f"size.{form}"]}}}'
+    if cap is not None:
+        costs = [f'self.cfg["{settings.key_of(name)}"]' for name in COSTS]
+        lines = [f"            {text}," for text in (cfg["size.cap"], *costs)]
+        capped = "\n".join(["affordable(", *lines, "        ),"])
+        size = f'{{\n        "{form}": {cfg[f"size.{form}"]},\n        "cap": {capped}\n    }}'
+    return [*items, ("size", size)]
 
 
 def _level_lines(name: str, field: str, cfg: Mapping[str, str]) -> list[str]:

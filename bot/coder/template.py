@@ -88,6 +88,7 @@ def strategy_text(contract: Contract, program: Program, contract_path: str) -> s
         preparation=body,
         uses_numpy="np." in body,
         uses_talib="talib." in body,
+        sizing="volume_of" if contract.risk.size.cap is None else "affordable, volume_of",
         entries_doc=entries_doc,
         entries=entries,
         exits_doc=exits_doc,

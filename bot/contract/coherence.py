@@ -1,14 +1,18 @@
 """Checks across the parts of a contract, on the plain document, so that none waits for another."""
 
+import math
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from pydantic_core import PydanticCustomError
 
+from adapters.sizing import MAX_RISK, affordable
 from bot.contract.fields import amount
 from bot.contract.problems import Finding, Where, quoted
+from bot.contract.risk import Costs
 from bot.contract.symbols import moment
 
+_COSTS = {name: field.default for name, field in Costs.model_fields.items()}
 NO_ENTRY = "no rule to enter a trade"
 
 _NAMED = {
@@ -22,6 +26,7 @@ _NAMED = {
     ("risk", "size", "equity"): amount(above=0, most=1, fraction=True),
     ("risk", "size", "units"): amount(above=0),
     ("risk", "size", "risk"): amount(above=0, most=0.1, fraction=True),
+    ("risk", "size", "cap"): amount(above=0, most=1, fraction=True),
 }
 
 
@@ -32,7 +37,7 @@ def check_coherence(raw: Mapping[str, object]) -> list[Finding]:
     checks = (
         *(_entries, _after, _symbols_in_path, _fills, _trailing, _named, _reserved),
         *(_pairs, _held_target, _early_trailing),
-        *(_one_size, _activation, _data_keys, _defaults),
+        *(_one_size, _affordable, _activation, _data_keys, _defaults),
     )
     return [finding for check in checks for finding in check(raw)]
 
@@ -217,6 +222,49 @@ def _one_size(raw: Mapping[str, object]) -> Iterator[Finding]:
         found = f"{' and '.join(given)} are given" if given else "no size is given"
         message = f"{found}; exactly one is needed"
         yield Finding(("risk", "size"), message, allowed="equity, units or risk")
+    elif size.get("cap") is not None and given != ["risk"]:
+        message = "cap is for a size by risk"
+        yield Finding(("risk", "size", "cap"), message, allowed="risk: 0.01 beside it")
+
+
+def _affordable(raw: Mapping[str, object]) -> Iterator[Finding]:
+    """Refuse a size whose every order would be rejected, and say the largest that fits."""
+    rules = _get(raw, "rules")
+    sides = [
+        buying
+        for name, buying in (("enter_long", True), ("enter_short", False))
+        if isinstance(rules, Mapping) and rules.get(name) is not None
+    ]
+    costs = [_share(_get(raw, "costs", name), cost) for name, cost in _COSTS.items()]
+    fits = min((affordable(1.0, *costs, buying=buying) for buying in sides), default=1.0)
+    bought = f"{sum(costs):.4g} of costs" if any(costs) else "what there is"
+    stop = _numbers(raw, _get(raw, "risk", "stop_loss"))[:1]
+    capped = _get(raw, "risk", "size", "cap") is not None
+    by_risk = fits * stop[0] if stop and not capped else MAX_RISK
+    for form, most, bound in (("equity", fits, 1.0), ("risk", by_risk, MAX_RISK)):
+        for value in _numbers(raw, _get(raw, "risk", "size", form)):
+            if most * (1 + 1e-9) < value <= bound:
+                below = math.floor(most * 1e6) / 1e6
+                message = f"too large to be paid for with {bought}: every order would be rejected"
+                instead = f"largest that fits: {below:g}"
+                instead += "" if form == "equity" else ", or cap: 1.0 beside it"
+                yield Finding(("risk", "size", form), message, quoted(value), instead)
+                break
+
+
+def _numbers(raw: Mapping[str, object], value: object) -> list[float]:
+    """A number, or the default and the range of the parameter that it names."""
+    found: list[object] = [value]
+    if isinstance(value, str):
+        ends = _get(raw, "parameters", value, "range")
+        found = [_get(raw, "parameters", value, "default")]
+        found += ends if isinstance(ends, list | tuple) else ()
+    return [x for x in found if isinstance(x, int | float) and not isinstance(x, bool)]
+
+
+def _share(value: object, otherwise: float) -> float:
+    plain = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if plain and 0 <= value <= 1 else otherwise  # type: ignore[operator, arg-type]
 
 
 def _activation(raw: Mapping[str, object]) -> Iterator[Finding]:

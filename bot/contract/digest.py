@@ -19,8 +19,10 @@ def canonical_json(contract: AnyContract) -> str:
         # tries 2, 3 or 2.1, 2.2.
         for name, parameter in contract.parameters.items():
             document["parameters"][name]["integer"] = parameter.is_integer
+        # These came after the first contracts, whose digests stay.
+        if document["risk"]["size"]["cap"] is None:
+            del document["risk"]["size"]["cap"]
         for indicator in document["indicators"].values():
-            # It came after the first contracts; their digests stay.
             if indicator["timeframe"] is None:
                 del indicator["timeframe"]
     plain = _plain(document)

@@ -84,7 +84,7 @@ def _long_form(value: object) -> object:
 
 
 class Size(Part):
-    """How much is bought; exactly one of the three."""
+    """How much is bought; exactly one of equity, units and risk."""
 
     equity: (
         Annotated[NumberOrName, amount(above=0, most=1, fraction=True, nameable=True)] | None
@@ -99,6 +99,14 @@ class Size(Part):
         description="Fraction of equity lost if the stop is hit; at most 0.10.",
         examples=[0.01],
     )
+    cap: Annotated[NumberOrName, amount(above=0, most=1, fraction=True, nameable=True)] | None = (
+        Field(
+            default=None,
+            description="With risk: the fraction of equity that a position may cost, its costs "
+            "included. A near stop asks for more than there is, and such orders are rejected.",
+            examples=[1.0],
+        )
+    )
 
     @model_validator(mode="after")
     def _exactly_one(self) -> "Size":
@@ -106,7 +114,16 @@ class Size(Part):
         if len(given) != 1:
             found = f"{' and '.join(given)} are given" if given else "no size is given"
             raise wrong(f"{found}; exactly one is needed", allowed="equity, units or risk")
+        if self.cap is not None and self.risk is None:
+            raise wrong("cap is for a size by risk", allowed="risk: 0.01 beside it", at="cap")
         return self
+
+    @property
+    def parts(self) -> tuple[str, NumberOrName, NumberOrName | None]:
+        """Its form, its amount and the cap."""
+        given = self.model_dump(exclude_none=True)
+        form = next(form for form in ("equity", "units", "risk") if form in given)
+        return form, given[form], given.get("cap")
 
 
 def _by_minutes(table: dict[int, NumberOrName]) -> dict[int, NumberOrName]:

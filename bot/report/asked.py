@@ -135,7 +135,8 @@ def _size_words(contract: Contract, number_of: "_Numbers") -> str:
     if size.units is not None:
         return f"{number_of.plain(size.units)} units a trade"
     if size.risk is not None:
-        return f"as much as loses {number_of.share(size.risk)} of equity at the stop"
+        most = f", at most {number_of.share(size.cap)} of equity" if size.cap is not None else ""
+        return f"as much as loses {number_of.share(size.risk)} of equity at the stop{most}"
     return f"{number_of.share(size.equity if size.equity is not None else 0.1)} of equity a trade"
 
 

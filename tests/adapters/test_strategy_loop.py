@@ -189,6 +189,8 @@ class TestSize:
             ({"units": 3.0}, 3.0),
             ({"equity": 0.1}, 10.0),
             ({"risk": 0.01}, 20.0),
+            ({"risk": 0.01, "cap": 0.5}, 20.0),
+            ({"risk": 0.01, "cap": 0.15}, 15.0),
         ],
     )
     def test_sizes_by_hand(self, size: dict[str, float], volume: float) -> None:
@@ -220,6 +222,7 @@ class TestSize:
             Scripted, SimBrokerAdapter(sim), candles(LEVEL), {**cfg, "order": {"volume": 3.0}}
         )
         assert report["orders_rejected"] == 1
+        assert report["rejections"] == {"smaller than one lot": 1}
 
     @pytest.mark.parametrize(
         ("order", "fault"),
@@ -228,6 +231,8 @@ class TestSize:
             ({"size": {"risk": 0.01}}, "needs a stop"),
             ({"size": {"lots": 2}}, "'lots'"),
             ({"size": {"equity": -1}}, "above 0"),
+            ({"size": {"equity": 0.5, "cap": 0.1}}, "one of: equity, units, risk"),
+            ({"size": {"risk": 0.01, "cap": 0}, "sl": 95.0}, "above 0"),
             ({"speed": 3}, "no key 'speed'"),
         ],
     )

@@ -203,3 +203,21 @@ def test_names_and_digits() -> None:
     )
     assert decimals(0.1, 2.0) == 3
     assert decimals(1e-7, 5.0) == 7
+
+
+@pytest.mark.usefixtures("bare_freqtrade")
+def test_the_columns_are_the_rules_alone_also_where_they_collide() -> None:
+    subject = contract(
+        rules={
+            "enter_long": "close > open",
+            "exit_long": "close > open or close == open",
+            "enter_short": "close > open",
+        },
+        risk={"stop_loss": 0.1},
+    )
+    frame = worlds.frame_of(worlds.random_candles(random.Random(3), 60))
+    found, up = marked(subject, frame), frame["close"] > frame["open"]
+    assert up.any()
+    for column in ("enter_long", "enter_short"):
+        assert ((found[column] == 1) == up).all()
+    assert (found["exit_long"] == 1)[up].all()

@@ -263,6 +263,26 @@ def test_roi_minutes_may_be_numbers_or_text(form: Form) -> None:
         ({"risk.size": {"equity": 10}}, "risk.size.equity", "did you mean 0.1"),
         ({"risk.size": {"equity": 0.1, "units": 1}}, "risk.size", "exactly one"),
         ({"risk.size": {}}, "risk.size", "exactly one"),
+        ({"risk.size": {"equity": 0.1, "cap": 0.5}}, "risk.size.cap", "for a size by risk"),
+        ({"risk.size": {"equity": 1.0}}, "risk.size.equity", "largest that fits: 0.998501"),
+        (
+            {"risk.size": {"equity": 1}, "costs": {"commission": 0, "slippage": 0, "spread": 0.02}},
+            "risk.size.equity",
+            "largest that fits: 0.990099",
+        ),
+        (
+            {"risk.size": {"risk": 0.03}},
+            "risk.size.risk",
+            "largest that fits: 0.01997, or cap: 1.0",
+        ),
+        (
+            {
+                "risk.size": {"equity": "part"},
+                "parameters.part": {"default": 0.5, "range": [0.1, 1]},
+            },
+            "risk.size.equity",
+            "largest that fits",
+        ),
         ({"risk.max_positions": 0}, "risk.max_positions", "from 1"),
         ({"risk.max_positions": True}, "risk.max_positions", "found true"),
         ({"risk.exit_profit_only": "yes"}, "risk.exit_profit_only", 'did you mean "true"'),
@@ -305,6 +325,19 @@ def test_a_mistake_is_told_in_plain_words(changes: dict[str, Any], field: str, w
     matching = [str(problem) for problem in found if problem.field == field]
     assert len(matching) == 1, [str(problem) for problem in found]
     assert words in matching[0]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"risk.size": {"equity": 0.9985}},
+        {"risk.size": {"equity": 1.0}, "costs": {"commission": 0, "slippage": 0}},
+        {"risk.size": {"risk": 0.03, "cap": 1.0}},
+        {"risk.size": {"risk": 0.1}, "risk.stop_loss": {"atr": 2.0}},
+    ],
+)
+def test_a_size_that_can_be_paid_for_is_taken(changes: dict[str, Any]) -> None:
+    assert not problems(changed(changes))
 
 
 def test_levels_above_one_are_allowed_for_targets() -> None:
