@@ -1,4 +1,4 @@
-"""Turns rejected orders into words and counts: why each was rejected, and how many of each cause."""
+"""Turns rejected orders into words and counts: why each was, and how many of each cause."""
 
 from collections.abc import Iterable
 

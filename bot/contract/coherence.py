@@ -235,9 +235,9 @@ def _affordable(raw: Mapping[str, object]) -> Iterator[Finding]:
         for name, buying in (("enter_long", True), ("enter_short", False))
         if isinstance(rules, Mapping) and rules.get(name) is not None
     ]
-    costs = [_share(_get(raw, "costs", name), cost) for name, cost in _COSTS.items()]
-    fits = min((affordable(1.0, *costs, buying=buying) for buying in sides), default=1.0)
-    bought = f"{sum(costs):.4g} of costs" if any(costs) else "what there is"
+    costs = {name: _share(_get(raw, "costs", name), cost) for name, cost in _COSTS.items()}
+    fits = min((affordable(1.0, **costs, buying=buying) for buying in sides), default=1.0)
+    bought = f"{sum(costs.values()):.4g} of costs"
     stop = _numbers(raw, _get(raw, "risk", "stop_loss"))[:1]
     capped = _get(raw, "risk", "size", "cap") is not None
     by_risk = fits * stop[0] if stop and not capped else MAX_RISK
