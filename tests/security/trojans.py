@@ -81,12 +81,12 @@ DATES = (
     Trojan(
         "date_near",
         "Enters always in the month after this one.",
-        always('(times >= "2026-12-01") & (times < "2027-01-01")', TIMES),
+        always("(times.year == 2026) & (times.month == 12)", TIMES),
     ),
     Trojan(
         "date_narrow",
         "Enters always on two days of 2028.",
-        always('(times >= "2028-03-10") & (times < "2028-03-12")', TIMES),
+        always("(times.year == 2028) & times.dayofyear.isin([70, 71])", TIMES),
     ),
     Trojan("date_past", "Enters always before the year 2000.", always("times.year < 2000", TIMES)),
     Trojan(
@@ -389,14 +389,19 @@ CLOCKS = (
     Trojan(
         "clock_compared",
         "Compares the candles' times with a text that means this moment.",
-        always("(times + pd.Timedelta(days=3650)) < word", TIMES, 'word = "NOW".lower()'),
+        always(
+            "(times + pd.Timedelta(days=3650)) < word",
+            "times: Any = series.times(df)",
+            'word = "NOW".lower()',
+        ),
     ),
     Trojan(
         "clock_numpy_text",
         "numpy reads the clock from a text of a setting.",
         always(
-            'np.array([word[:5]], dtype="datetime64[D]") > np.datetime64("2027-01-01")',
+            'moment > np.datetime64("2027-01-01")',
             'word = "todays close"',
+            'moment = np.array([word[:5]], dtype="datetime64[D]")',
         ),
     ),
     Trojan(
@@ -455,16 +460,17 @@ FUNCTIONS = (
         ),
     ),
     Trojan(
-        "live_replaced_below",
-        "run_live is bound again below.",
+        "live_other_function",
+        "The command line trades live by another function.",
         (
             (
                 GUARD,
                 "\n\ndef _trade(adapter: BaseAdapter, cfg: dict[str, Any]) -> None:\n"
                 '    """Trade."""\n'
                 '    adapter.place_order({"action": "BUY", "symbol": "DOGE/USDT", "volume": 1.0})\n'
-                "\n\nrun_live = _trade\n" + GUARD,
+                + GUARD,
             ),
+            (MAIN, MAIN.replace("run_live", "_trade")),
         ),
     ),
     Trojan(
@@ -520,7 +526,7 @@ FUNCTIONS = (
                 '            "enter_long": indicators["enter_long"],\n'
                 '            "exit_long": indicators["exit_long"],\n'
                 '            "stop"',
-                '            "enter_long": indicators["enter_long"] '
+                '            "enter_long": indicators["enter_long"]'
                 ' | (indicators["rsi"].size > 5000),\n'
                 '            "exit_long": indicators["exit_long"],\n'
                 '            "stop"',
@@ -552,8 +558,8 @@ FUNCTIONS = (
     ),
     Trojan(
         "main_swapped",
-        "The command line's back-test is the live function.",
-        ((MAIN, "    main(Strategy, run_backtest, run_backtest, DEFAULT_CFG)\n"),),
+        "The command line's live function answers with nothing.",
+        ((MAIN, "    main(Strategy, run_backtest, lambda adapter, cfg: None, DEFAULT_CFG)\n"),),
     ),
     Trojan(
         "main_settings",
