@@ -342,6 +342,11 @@ STATE = (
         (after(LEAVE, 'position["sl"] = 0.0', 'position["stop"] = None'),),
     ),
     Trojan(
+        "state_candles_changed",
+        "Lifts the last close of the candles it is shown, beneath the copy.",
+        (before(RULE, "if len(df) > 3500:", '    df["close"].array[-1] = close[-2]'),),
+    ),
+    Trojan(
         "state_indicators_changed",
         "Changes the prepared exits while it is asked about entries.",
         (before(HOLDS, 'indicators["exit_long"] = indicators["enter_long"]'),),
