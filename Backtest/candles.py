@@ -24,6 +24,8 @@ COLUMNS = (*PRICES, "volume")
 BLOCK_ROWS = 8192  # a block of candles stays in the processor's cache
 SMALL_FILE_BYTES = 2_000_000  # about 25,000 candles; above, pandas is quicker than it is late
 MOMENTS_A_MS = {"ms": 1, "us": 1_000, "ns": 1_000_000}
+# 1990 to 2100 in seconds; in milliseconds some weeks of 1970, of which nobody has candles.
+_SECONDS = (631_152_000, 4_102_444_800)
 MS_DIGITS = 9  # of text that `to_ms` reads as milliseconds
 MISSING = np.iinfo(np.int64).min  # numpy's word for no moment
 READERS = {
@@ -281,6 +283,7 @@ def check_columns(columns: Candles, symbols: Sequence[str] | None = None) -> Non
     """
     if len(columns) == 0:
         raise CandleError("there are no candles", "Give at least one row")
+    _refuse_seconds(columns.times)
     if symbols is None and pass_columns(columns):
         return
     wrong = _first_malformed(columns)
@@ -290,6 +293,17 @@ def check_columns(columns: Candles, symbols: Sequence[str] | None = None) -> Non
     if late is not None:
         moment = iso(int(columns.times[late]))
         raise _at(late, f"its time {moment} is not after the candle before it")
+
+
+def _refuse_seconds(times: np.ndarray[Any, Any]) -> None:
+    """Refuse whole seconds, which as milliseconds would be the first weeks of 1970."""
+    first, last = int(times[0]), int(times[-1])
+    if _SECONDS[0] <= min(first, last) and max(first, last) <= _SECONDS[1]:
+        raise CandleError(
+            f"its timestamps look like seconds: {first} would be {iso(first)} in milliseconds, "
+            f"and is {iso(first * 1000)} in seconds",
+            "Write milliseconds (multiply by 1000), or ISO 8601",
+        )
 
 
 def check_spacing(columns: Candles, timeframe: str, label: str) -> None:

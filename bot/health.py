@@ -69,7 +69,7 @@ def _freqtrade() -> Finding:
     if packages is not None:
         detail = f"{freqtrade_version(packages)}  (for freqtrade-parity), in {packages}"
         return Finding("freqtrade", True, detail, needed=False)
-    hint = f"pip install 'stratwright[freqtrade]', or set {VARIABLE}"
+    hint = f"pip install '.[freqtrade]' in a checkout, or set {VARIABLE}"
     detail = "without it the Freqtrade file is written and not delivered"
     return Finding("freqtrade", False, detail, hint, needed=False)
 

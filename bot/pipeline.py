@@ -3,6 +3,7 @@
 import logging
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +19,7 @@ from bot.contract.model import Contract
 from bot.contract.program import compile_contract
 from bot.contract.warmup import warmup
 from bot.earlier import find_earlier_version
-from bot.errors import InputError
+from bot.errors import InputError, StratwrightError
 from bot.evidence import Evidence, Origin, read_gates
 from bot.forge.port import Draft, Forge, PullRequest, PullState
 from bot.gates.examination import Examination, examine
@@ -139,21 +140,32 @@ def run_line(path: Path, shop: Workshop) -> Result:
         if earlier is not None:
             return earlier
         publish(shop, work, EventName.TASK_DISPATCHED, {"plan": [t.id for t in work.plan.todos]})
-        failures: tuple[Failure, ...] = ()
-        while True:
-            candidate = write(work, shop, failures)
-            examination = prove(work, candidate, shop)
-            kept = work.delivery.kept(work.contract, candidate)
-            sealed = seal_with_earlier(work, kept, examination, tag, shop)
-            shop.at("sealed")
-            if sealed.evidence.passed:
-                publish(shop, work, EventName.TEST_PASSED, {"gates": len(examination.verdicts)})
-                done = propose(work, kept, sealed, tag, shop)
-                return replace(done, remembered=examination.remembered)
-            failures = (*failures, refuse(work, candidate, sealed.evidence, shop))
-            if len(failures) >= shop.coder.rounds:
-                stopped = blocked(work, sealed.evidence, shop)
-                return replace(stopped, remembered=examination.remembered)
+        try:
+            return _rounds(work, tag, shop)
+        except StratwrightError as error:
+            # Or `status` would call it running for ever.
+            with suppress(StratwrightError):
+                publish(shop, work, EventName.TODO_CREATED, {"mend": [error.message]})
+            raise
+
+
+def _rounds(work: Commission, tag: str, shop: Workshop) -> Result:
+    """Write and prove, as often as the coder may, then propose or stop."""
+    failures: tuple[Failure, ...] = ()
+    while True:
+        candidate = write(work, shop, failures)
+        examination = prove(work, candidate, shop)
+        kept = work.delivery.kept(work.contract, candidate)
+        sealed = seal_with_earlier(work, kept, examination, tag, shop)
+        shop.at("sealed")
+        if sealed.evidence.passed:
+            publish(shop, work, EventName.TEST_PASSED, {"gates": len(examination.verdicts)})
+            done = propose(work, kept, sealed, tag, shop)
+            return replace(done, remembered=examination.remembered)
+        failures = (*failures, refuse(work, candidate, sealed.evidence, shop))
+        if len(failures) >= shop.coder.rounds:
+            stopped = blocked(work, sealed.evidence, shop)
+            return replace(stopped, remembered=examination.remembered)
 
 
 def take_on(loaded: LoadedContract, shop: Workshop, delivery: Delivery | None = None) -> Commission:

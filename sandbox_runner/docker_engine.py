@@ -144,7 +144,7 @@ def connected(
     except ImportError as error:
         raise SandboxUnavailable(
             "The Docker sandbox needs the docker package, which is not installed.",
-            "pip install 'stratwright[docker]'",
+            "pip install '.[docker]' in a checkout",
         ) from error
     place = host or engine_host()
     _knock(place)

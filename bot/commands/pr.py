@@ -67,10 +67,19 @@ def _list(args: argparse.Namespace, repository: "Repository", forge: "Forge") ->
         return "no pull requests yet; stratwright run CONTRACT opens one\n"
     rows = [
         f"{pull.number:>4}  {pull.state:<7} {pull.draft.head[:12]}  {pull.draft.branch}  "
+        f"{_approved(forge, pull)}"
         f"{inert(pull.draft.title)}"
         for pull in pulls
     ]
     return "\n".join(rows) + "\n"
+
+
+def _approved(forge: "Forge", pull: "PullRequest") -> str:
+    """Who said yes to the commit that is proposed now; a yes to an older one is void."""
+    reviews = forge.reviews(pull.number)
+    yes = [one for one in reviews if one.decision == "approved" and one.head == pull.draft.head]
+    names = [one.author for one in yes]
+    return f"approved by {', '.join(dict.fromkeys(names))}  " if names else ""
 
 
 def _show(args: argparse.Namespace, repository: "Repository", forge: "Forge") -> str:

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         from bot.server.serving import serve
     except ImportError:
         raise InputError(
-            "the extra `serve` is not installed", "Install it: pip install 'stratwright[serve]'"
+            "the extra `serve` is not installed", "Install it: pip install '.[serve]' in a checkout"
         ) from None
     from bot.server.settings import read_server_settings
     from bot.workshop import say_on_terminal

@@ -3,8 +3,9 @@
 import errno
 import os
 import stat
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
 
@@ -13,6 +14,7 @@ from bot.contract.explain import explain
 from bot.contract.model import AnyContract, Contract, ModuleContract
 from bot.contract.problems import ContractError, Finding, Problem, field_name, printable
 from bot.contract.source import MAX_BYTES, Form, Source, read_source
+from bot.contract.symbols import file_symbol
 from bot.errors import InputError
 
 FORMS: dict[str, Form] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
@@ -52,11 +54,21 @@ def load_contract(path: Path) -> LoadedContract:
     if form is None:
         name = printable(str(path))
         raise InputError(f"{name} is not a contract's file name", "Use .yaml, .yml or .json.")
-    return parse_contract(read_file(path), form, path)
+    data = read_file(path)
+    above = path.resolve().parents
+    root = next((folder for folder in above if (folder / ".git").exists()), None)
+    return parse_contract(data, form, path, root)
 
 
-def parse_contract(data: bytes, form: Form, path: Path) -> LoadedContract:
-    """Check the bytes of a contract; `path` is only used to name the file."""
+def parse_contract(data: bytes, form: Form, path: Path, root: Path | None = None) -> LoadedContract:
+    """Check the bytes of a contract.
+
+    Args:
+        data: the bytes.
+        form: how they are written.
+        path: names the file.
+        root: the repository; a contract with mistakes is then told about missing candles too.
+    """
     source = read_source(data, form)
     problems = [_flaw(flaw.index, flaw.where, flaw.message, source, path) for flaw in source.flaws]
     contract: AnyContract | None = None
@@ -68,9 +80,27 @@ def parse_contract(data: bytes, form: Form, path: Path) -> LoadedContract:
             for finding in findings
             if not any(finding.where[: len(where)] == where for where in spoilt)
         ]
+    if problems and root is not None and source.root is not None:
+        problems += [_place(f, source, str(path)) for f in missing_candles(source.root, root)]
     if problems or contract is None:
         raise ContractError(_in_order(problems))
     return LoadedContract(contract, path, data, source)
+
+
+def missing_candles(document: Mapping[str | int, object], root: Path) -> list[Finding]:
+    """Name the files of candles that are not there; what is not written properly is not looked for.
+
+    A contract without other mistakes does not need this: reading its candles says the same.
+    """
+    data, market = document.get("data"), document.get("market")
+    name = data.get("path") if isinstance(data, dict) else None
+    symbols = market.get("symbols") if isinstance(market, dict) else None
+    if not isinstance(name, str) or not isinstance(symbols, list) or "\0" in name:
+        return []
+    known = [symbol for symbol in symbols if isinstance(symbol, str)]
+    files = dict.fromkeys(name.replace("{symbol}", file_symbol(symbol)) for symbol in known)
+    absent = [file for file in files if not _leaves(file) and not (root / file).exists()]
+    return [Finding(("data", "path"), f"{printable(file)} is not there") for file in absent]
 
 
 def check_document(root: dict[str | int, object]) -> list[Finding]:
@@ -133,6 +163,12 @@ def _check_language(named: dict[str, object]) -> list[Finding]:
     from bot.contract.language import check_language
 
     return check_language(named)
+
+
+def _leaves(file: str) -> bool:
+    """Whether a path leads out of the repository, which is another mistake and not looked at."""
+    path = PurePosixPath(file)
+    return path.is_absolute() or ".." in path.parts
 
 
 def _place(finding: Finding, source: Source, file: str) -> Problem:

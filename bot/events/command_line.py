@@ -1,6 +1,7 @@
 """A comment to the command it begins with.
 
-A command is the comment's first line with text on it, and nothing else is on that line. There no
+A command is the comment's first line with text on it, and nothing else is on that line: a verb with
+more words beside it is not obeyed, and answered with what there is. On that line no
 quotation, code block, HTML comment, attribute or link title can be open, so what is obeyed is what
 every reader of the page sees.
 """

@@ -33,6 +33,7 @@ HEADINGS = {
     "take_profit": "Take profit",
     "other": "Anything else",
 }
+OPEN_THE_FORM = "Open a new issue with the form and leave its headings as they are."
 _NOTHING = ("", "_No response_", "None")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCE = re.compile(r"```(?:ya?ml)?\n(.*?)\n?```", re.DOTALL)
@@ -129,13 +130,13 @@ def read_answers(body: str) -> dict[str, str]:
             state = "missing" if not found else "there more than once"
             raise InputError(
                 f"the heading “{heading}” of the strategy form is {state}",
-                "Open a new issue with the form and leave its headings as they are.",
+                OPEN_THE_FORM,
             )
         places.append((found[0], key))
     if [index for index, _ in places] != sorted(index for index, _ in places):
         raise InputError(
             "the headings of the strategy form are not in their order",
-            "Open a new issue with the form and leave its headings as they are.",
+            OPEN_THE_FORM,
         )
     if any(line.strip() for line in lines[: places[0][0]]):
         raise InputError(

@@ -149,6 +149,9 @@ class _Planner:
     def order(self, trigger: Ordered) -> Item:
         """What a command asks for."""
         verb = trigger.verb
+        if trigger.argument and verb in ("retry", "regenerate", "explain"):
+            words = f"Nothing was done: more words stand beside the command. {_COMMANDS}"
+            return _answer(trigger, words, Reason.NO_SUCH_COMMAND)
         if verb in ("retry", "regenerate"):
             again = verb == "regenerate"
             if trigger.on_pull_request:

@@ -10,6 +10,7 @@ from bot.errors import InputError, StratwrightError, WorldError
 from bot.events.candles import with_candles
 from bot.events.contracts import tasks_of
 from bot.events.desk import Desk
+from bot.events.form import OPEN_THE_FORM
 from bot.events.handover import has_case, has_outcomes
 from bot.events.items import Deed, Item
 from bot.events.reasons import STATES, Reason, reason_of
@@ -35,6 +36,7 @@ from bot.report.status import (
     status_text,
     text_part,
 )
+from bot.starter import FORM
 
 ROOM = 40
 """Requests that one contract may take in its last job, with all that is told."""
@@ -171,14 +173,18 @@ def _refuse(desk: Desk, item: Item, folder: Path) -> Written:
     parts = []
     if item.problems:
         parts.append(problems_part(item.problems))
+    prose = item.words.endswith(OPEN_THE_FORM)
     if item.words:
-        parts.append(markdown_text(item.words))
+        parts.append(markdown_text(item.words.removesuffix(OPEN_THE_FORM)))
     if item.at and item.read is not None:
         text = item.read.data.decode("utf-8", "replace")
         parts.append(text_part("The contract that the answers make, with line numbers", text))
     title = f"{count_of(len(item.problems) or 1)} in {item.path or 'the form'}"
     again = " Edit the issue and write `/stratwright retry`." if item.at else " Mend it and push."
     words = f"The contract cannot be used; nothing was written or pushed.{again}"
+    if prose:
+        form = f"{desk.forge.address}/issues/new?template={Path(FORM).name}"
+        words = f"This issue is not the form, so nothing was done. [Fill in the form]({form})."
     if not item.at:
         _check_refused(desk, item, title, "\n\n".join(parts))
     status = Status(_name(item), 0, words, True, tuple(parts), desk.actions.run_url)

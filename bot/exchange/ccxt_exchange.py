@@ -28,7 +28,7 @@ def open_exchange(name: str, *, futures: bool = False) -> "CcxtExchange":
     try:
         import ccxt
     except ImportError:
-        hint = "Install it: pip install 'stratwright[ccxt]'."
+        hint = "Install it: pip install '.[ccxt]' in a checkout."
         raise WorldError("data.source: ccxt needs the package ccxt", hint) from None
     if name not in ccxt.exchanges:
         near = nearest(name, ccxt.exchanges)

@@ -177,8 +177,24 @@ def judge_trial(
             judge_correlation(results["events.log"], correlation_id),
             judge_acceptance(contract.acceptance, judgement.summary),
         ]
-    verdicts = (*static, *tools, tested, *behaviour, *last)
+    crash = difference if judgement is None else ""
+    verdicts = (*static, *tools, *told_once((tested, *behaviour, *last), crash))
     return Examination(verdicts, results, judgement, _remembered(trial))
+
+
+def told_once(verdicts: tuple[Verdict, ...], crash: str) -> tuple[Verdict, ...]:
+    """Let one gate tell of a crash; the others point to it."""
+    core = crash.removeprefix("the strategy failed with ")
+    if not core:
+        return verdicts
+    teller = next((verdict.name for verdict in verdicts if core in verdict.reason), "")
+    step = "mend what the first refused gate names"
+    return tuple(
+        replace(verdict, figure="not run", reason=f"not run: see {teller}", next_step=step)
+        if core in verdict.reason and verdict.name != teller
+        else verdict
+        for verdict in verdicts
+    )
 
 
 def _remembered(trial: Trial) -> frozenset[str]:

@@ -152,8 +152,8 @@ def lookahead_job(
     if packages is None:
         raise WorldError(
             "there is no Freqtrade here, which has to load the strategy",
-            "Install it with pip install 'stratwright[freqtrade]', or name an environment that has "
-            f"it in {VARIABLE}.",
+            "Install it with pip install '.[freqtrade]' in a checkout, or name an environment that "
+            f"has it in {VARIABLE}.",
         )
     whole = whole_of(len(candles), cuts)
     runs = [*cuts, whole, whole]

@@ -48,6 +48,7 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 18px;margin:8px 0;
 dt{color:var(--muted)}
 dd{margin:0;overflow-wrap:anywhere}
 @media (max-width:600px){main{padding:20px 14px 48px}dl{grid-template-columns:1fr}
-dd{margin-bottom:8px}}
+dd{margin-bottom:8px}table{font-size:12px}th,td{padding:6px 8px 6px 0}
+thead th{white-space:normal;overflow-wrap:normal}}
 @media print{main{max-width:none;padding:0}h2{break-after:avoid}tr,figure{break-inside:avoid}}
 """

@@ -34,6 +34,7 @@ MOST_ROWS = 40
 LONGEST_ADDRESS = 2_000
 MOST_CHANGES = 20
 _COMMAND = re.compile(r"[A-Za-z0-9_ ./-]+")
+_FORM_PATH = re.compile(r"(?:^|/)issue_([1-9][0-9]{0,17})\.yaml$", re.ASCII)
 _TRADE_HEADS = ("", "Symbol", "Side", "Volume", "Entry", "Price", "Exit", "Price", "Profit", "By")
 _TRADE_SIDES = "lllrlrlrrl"
 
@@ -60,6 +61,7 @@ def pull_request_body(story: Story, image_url: str | None = None) -> str:
         (_changes(story), 4),
         (_provenance(story), 1),
         (_reproduce(story), 0),
+        (_closes(story), 0),
         (hidden_block(story), 0),
     ]
     for kept in (4, 3, 2, 1, 0):
@@ -158,6 +160,12 @@ def _gates(story: Story) -> str:
         for verdict in story.verdicts
     ]
     return _section("Gates", [_table(("Result", "Gate", "Figure"), rows)])
+
+
+def _closes(story: Story) -> str:
+    """What GitHub closes with the merge: the issue whose form made the contract."""
+    found = _FORM_PATH.search(story.contract_path)
+    return f"Closes #{found[1]}" if found else ""
 
 
 def _files(story: Story) -> str:

@@ -215,14 +215,15 @@ def provenance_rows(story: Story) -> list[tuple[str, str]]:
 
 def file_rows(story: Story) -> list[tuple[str, str]]:
     """The proposed files, and what each is."""
-    return [(path, _file_words(path, story)) for path in story.files]
+    files = [(path, _file_words(path, story)) for path in story.files]
+    return [*files, (story.contract_path, "the contract that asks for it")] if files else []
 
 
 def _file_words(path: str, story: Story) -> str:
     if path.startswith("tests/"):
         return "its tests"
     if not path.startswith("Backtest/freqtrade/"):
-        return "the strategy, driven by an adapter: back-test, paper and live"
+        return "the strategy; stratwright backtest runs it"
     parity = [verdict for verdict in story.verdicts if verdict.name == "freqtrade-parity"]
     words = "the same strategy for Freqtrade"
     if not parity or parity[0].passed is not True:

@@ -10,7 +10,7 @@ from bot.health import Finding
 
 _PACKAGES = ("fastapi", "uvicorn", "PyGithub")
 _EVENTS = ("push", "issues", "issue_comment")
-_INSTALL = "pip install 'stratwright[serve]'"
+_INSTALL = "pip install '.[serve]' in a checkout"
 
 
 def examine_server(environment: Mapping[str, str] | None = None) -> tuple[Finding, ...]:

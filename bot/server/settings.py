@@ -104,7 +104,7 @@ def _check_key(pem: str) -> None:
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
     except ImportError:
         raise InputError(
-            "the extra `serve` is not installed", "Install it: pip install 'stratwright[serve]'"
+            "the extra `serve` is not installed", "Install it: pip install '.[serve]' in a checkout"
         ) from None
     try:
         good = isinstance(load_pem_private_key(pem.encode(), None), RSAPrivateKey)

@@ -241,3 +241,15 @@ def test_short_whole_numbers_are_milliseconds_in_files_of_every_size(tmp_path: P
     file.write_text(f"date,open,high,low,close,volume\n{rows}")
     quick, thorough = read_columns(file), columns_of(read_candles(file))
     assert quick.times.tolist() == thorough.times.tolist() == [20240101, 20240102, 20240103]
+
+
+def test_seconds_are_recognised_and_said(tmp_path: Path) -> None:
+    path = tmp_path / "seconds.csv"
+    rows = [f"{1704067200 + 3600 * n},1,1,1,1,1" for n in range(5)]
+    path.write_text("\n".join(["timestamp,open,high,low,close,volume", *rows]) + "\n", "utf-8")
+    with pytest.raises(CandleError, match="look like seconds") as stop:
+        read_candles(path)
+    assert "2024-01-01T00:00:00Z in seconds" in stop.value.message
+    assert "multiply by 1000" in stop.value.hint
+    with pytest.raises(CandleError, match="look like seconds"):
+        read_columns(path)

@@ -10,6 +10,7 @@ from bot.bus.port import EventName
 from bot.cli import main
 from bot.coder.port import Candidate, Failure
 from bot.coder.template import TemplateCoder
+from bot.commands.status import read_standings
 from bot.contract.model import AnyContract
 from bot.errors import WorldError
 from bot.gates.examination import NAMES
@@ -206,7 +207,10 @@ def test_a_sandbox_that_breaks_down_is_the_worlds_fault(world: World) -> None:
     assert stop.value.exit_code == 4
     assert snapshot(world) == before
     assert world.left_behind() == []
-    assert open_shop(world, Broken()).forge.pulls() == ()  # type: ignore[arg-type]
+    shop = open_shop(world, Broken())  # type: ignore[arg-type]
+    assert shop.forge.pulls() == ()
+    # It is over: `status` does not call it running.
+    assert [standing.status for standing in read_standings(shop.repository)] == ["blocked"]
 
 
 @dataclass

@@ -95,7 +95,6 @@ ASKED_LATE = {
         "idx % 5 == 0",
         'indicators["target"][idx]',
     ),
-    "a_rare_day": ("(close.shift(-1) / close > 1.008)", ENTRY, "1.0"),
 }
 NOT_SEEN = {
     "expanding_mean": "close > close.expanding().mean()",

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.contract.load import load_contract, parse_contract
+from bot.contract.load import load_contract, missing_candles, parse_contract
 from bot.contract.model import Contract, ModuleContract, Trailing
 from bot.contract.problems import ContractError, Problem
 from bot.contract.source import Form
@@ -601,3 +601,25 @@ def test_an_indicator_may_have_a_timeframe_of_its_own() -> None:
         text = WHOLE.replace("{expression: mean(hl2, 5) - mean(hl2, 34)}", body)
         loaded = parse_contract(text.encode(), "yaml", Path("x.yaml"))
         assert loaded.strategy.indicators["awesome"].timeframe == body[-3:-1]
+
+
+def test_missing_candles_are_told_with_the_other_mistakes(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    wrong = {**GOOD, "rules": {"enter_long": "rsj < oversold"}}
+    path = tmp_path / "dip.yaml"
+    path.write_text(yaml.safe_dump(wrong), "utf-8")
+    with pytest.raises(ContractError) as stop:
+        load_contract(path)
+    assert sorted(p.field for p in stop.value.problems) == ["data.path", "rules.enter_long"]
+    assert "data/btc.csv is not there" in str(stop.value)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/btc.csv").write_text("", "utf-8")
+    with pytest.raises(ContractError) as stop:
+        load_contract(path)
+    assert [p.field for p in stop.value.problems] == ["rules.enter_long"]
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "a\0b", 7, None])
+def test_odd_paths_of_candles_are_not_looked_for(tmp_path: Path, name: object) -> None:
+    document = {"data": {"path": name}, "market": {"symbols": ["BTC/USDT"]}}
+    assert missing_candles(document, tmp_path) == []

@@ -75,6 +75,26 @@ def test_a_mended_form_leaves_no_failure_as_the_last_word(world: World) -> None:
     assert "proposed in #2" in status.body
 
 
+def test_an_issue_in_prose_gets_one_answer_with_the_form(world: World) -> None:
+    prose = "Please buy low and sell high."
+    number = world.hosted.open_issue("Idea", prose, "alice", ["stratwright"]).number
+    run_event(world, "issues", issue(number, prose))
+    (said,) = forge_of(world).comments(number)
+    assert "/issues/new?template=strategy.yml)" in said.body
+    assert "/stratwright retry" not in said.body
+    assert "Open a new issue" not in said.body
+
+
+@pytest.mark.parametrize("verb", ["retry", "regenerate", "explain"])
+def test_a_command_with_more_words_is_answered_and_not_obeyed(world: World, verb: str) -> None:
+    world.commit({PATH: DIP})
+    pull = proposed(world, PATH, "oversold-dip")
+    order = comment(pull.number, f"/stratwright {verb} please", on_pull=True)
+    ran = run_event(world, "issue_comment", order)
+    assert ran.codes == {"plan": 0, "write": 0}
+    assert "Nothing was done" in forge_of(world).comments(pull.number)[-1].body
+
+
 def test_a_pushed_commit_that_is_gone_is_told_in_words(world: World) -> None:
     before, _ = world.commit({PATH: DIP})
     ran = run_event(world, "push", push(before, "e" * 40))

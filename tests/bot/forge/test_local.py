@@ -237,6 +237,23 @@ def test_the_commands_list_show_diff_approve_and_close(
     assert sh(world.work, "rev-parse", "main") == sh(world.work, "rev-parse", "origin/main")
 
 
+def test_the_list_says_who_approved_the_proposed_commit(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = world.open()
+    forge = forge_of(repository)
+    forge.submit(propose(repository)[1])
+    assert run(world, "pr", "list") == 0
+    assert "approved by" not in capsys.readouterr().out
+    assert run(world, "pr", "approve", "1") == 0
+    capsys.readouterr()
+    assert run(world, "pr", "list") == 0
+    assert "approved by" in capsys.readouterr().out
+    forge.submit(propose(repository, "two")[1])  # a new commit voids the approval
+    assert run(world, "pr", "list") == 0
+    assert "approved by" not in capsys.readouterr().out
+
+
 def test_an_approval_of_another_commit_is_refused(
     world: World, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -121,6 +121,16 @@ def test_an_ordinary_body_has_everything() -> None:
     assert "&#" not in body, "an ordinary contract reads well unrendered too"
 
 
+def test_a_contract_of_a_form_closes_its_issue_and_is_among_the_files() -> None:
+    body = pull_request_body(replace(told(), contract_path="contracts/issue_7.yaml"))
+    assert "\nCloses #7\n" in body
+    assert read_hidden_block(body) is not None
+    assert "issue_7.yaml` | the contract" in body
+    assert "Closes" not in pull_request_body(told())
+    odd = "contracts/issue_7.yaml.yaml"
+    assert "Closes" not in pull_request_body(replace(told(), contract_path=odd))
+
+
 def test_a_refused_body_leads_with_the_reasons() -> None:
     body = pull_request_body(replace(told(), verdicts=REFUSED))
     assert body.startswith("## ❌ Refused: 2 of 13 gates failed")
