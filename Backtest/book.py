@@ -1,9 +1,10 @@
 """One symbol's orders and positions: plays a bar against them, in the order stated here.
 
-1. Closes that were asked for fill at the open. 2. Entries fill: market orders at the open, limits
-and stops where the bar reaches them. 3. Positions meet the bar: gap at the open, stop or trailing
-stop, then target or ROI, also on the entry bar after the fill. 4. Under `this_close`, market
-entries fill at the close. 5. Trailing stops follow the finished bar.
+1. Closes that were asked for fill at the open, unless it lies beyond the liquidation. 2. Entries
+fill: market orders at the open, limits and stops where the bar reaches them. 3. Positions meet the
+bar: gap at the open, liquidation, stop or trailing stop, then target or ROI, also on the entry bar
+after the fill. 4. Under `this_close`, market entries fill at the close. 5. Trailing stops follow
+the finished bar.
 """
 
 from typing import Any
@@ -22,7 +23,7 @@ from Backtest.fills import (
     stop_entry,
 )
 from Backtest.orders import Order
-from Backtest.positions import Closing, Fill, Position, Trade
+from Backtest.positions import LIQUIDATED, Closing, Fill, Position, Trade
 from Backtest.settings import SimSettings
 
 BEFORE_TIME = -(2**62)
@@ -98,7 +99,8 @@ class Book:
         """Fill the closes that were asked for since the last bar."""
         for position in tuple(self.positions):
             closing = position.closing
-            if closing is not None and closing.limit is None:
+            beyond = position.sign * price <= position.liquidation
+            if closing is not None and closing.limit is None and not beyond:
                 at_open = Fill("", price, 0.0, time, row)
                 self._leave_at_market(position, closing.volume, at_open)
 
@@ -109,7 +111,7 @@ class Book:
 
     def _leave_at_market(self, position: Position, volume: float, moment: Fill) -> Trade:
         """Leave at the moment's market price, by the exit rule of the position's side."""
-        price = self._price(moment.raw_price, position.sign < 0, market=True)
+        price = self._leaving_price(position, position.sign * moment.raw_price, stopped=True)
         fill = moment._replace(rule=f"exit_{position.side}", price=price)
         return self._leave(position, position.traded(fill, volume), "position_closed")
 
@@ -154,8 +156,9 @@ class Book:
             reason = rejections.lacks_cash(notional + fee, self.account.cash)
             self.account.tell("order_rejected", **told, reason=reason)
         else:
-            self.account.cash -= notional + fee
-            position = Position(order, fill, self.settings.commission, number)
+            self.account.cash = max(0.0, self.account.cash - (notional + fee))
+            commission = self.settings.commission
+            position = Position(order, fill, commission, self.market_cost, number)
             self.positions.append(position)
             self.account.tell("position_opened", **told, fee=fee)
 
@@ -170,8 +173,11 @@ class Book:
         if leave is None:
             return False
         event, rule = position.rule_of(leave, limit_name)
-        price = self._leaving_price(position, leave.price, stopped=event == "sl_hit")
-        fill = Fill(rule, position.sign * leave.price, price, time, row)
+        raw, price = position.most, position.most
+        if event != LIQUIDATED:
+            raw = position.sign * leave.price
+            price = self._leaving_price(position, leave.price, stopped=event == "sl_hit")
+        fill = Fill(rule, raw, price, time, row)
         trade = position.traded(
             fill,
             self._leaving_volume(position, limit_name, event),
@@ -196,8 +202,9 @@ class Book:
         return self._leaving_price(position, leave.best_price, stopped=held)
 
     def _leaving_price(self, position: Position, level: float, *, stopped: bool) -> float:
-        """Turn a mirrored level into the price paid."""
-        return self._price(position.sign * level, position.sign < 0, market=stopped)
+        """Turn a mirrored level into the price paid; a tick up is no more than the collateral."""
+        price = self._price(position.sign * level, position.sign < 0, market=stopped)
+        return min(price, position.most)
 
     def _price(self, raw: float, buying: bool, *, market: bool) -> float:
         """What a fill at a market price is paid at."""
@@ -218,7 +225,7 @@ class Book:
             account.cash += trade.volume * trade.exit_price - exit_fee
         else:
             back = 2.0 * position.entry.price - trade.exit_price
-            account.cash += trade.volume * back - exit_fee
+            account.cash += max(0.0, trade.volume * back - exit_fee)
         remaining = self._rest(position.volume - trade.volume)
         if remaining <= 0.0:
             self.positions.remove(position)
@@ -253,7 +260,7 @@ class Book:
         """What selling everything at the last close would bring; nothing is changed."""
         trades = []
         for position in self.positions:
-            price = self._price(self.close, position.sign < 0, market=True)
+            price = self._leaving_price(position, position.sign * self.close, stopped=True)
             fill = Fill("end_of_data", self.close, price, self.time, self.row)
             trades.append(position.traded(fill, position.volume, forced=True))
         return trades
@@ -278,9 +285,8 @@ class Book:
 def _reached(order: Order, bar: Bar, at_close: bool) -> tuple[str, float, int] | None:
     """The rule, market price and way in of an order that this bar fills."""
     if order.type == "MARKET" or order.price is None:
-        if at_close:
-            return "this_close", bar.close, FROM_OPEN
-        return "next_open", bar.open, FROM_OPEN
+        rule = "enter_long" if order.sign > 0 else "enter_short"
+        return rule, bar.close if at_close else bar.open, FROM_OPEN
     seen = bar if order.sign > 0 else mirrored(bar)
     rules = limit_entry if order.type == "LIMIT" else stop_entry
     reached = rules(seen, order.sign * order.price)

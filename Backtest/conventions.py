@@ -26,6 +26,10 @@ FILL_CONVENTIONS = {
     "lot": "a volume that is no multiple of the lot is refused, never rounded by the broker",
     "cash": "entries need their whole value and commission in cash, shorts as collateral; too"
     " little cash or a value below min_notional rejects the order, it is never shrunk",
+    "liquidation": "a short's collateral is its value at the entry; once buying it back would cost"
+    " all of it, costs included, the position is liquidated, before a stop further away and before"
+    " a close at the open. It loses its collateral and no more, also where a bar opens beyond: its"
+    " exit price is the one at which nothing is left, so equity is never below 0",
     "end_of_data": "open positions are shown as forced exits at the last close and kept out of the"
     " statistics; equity values them at the last close",
 }

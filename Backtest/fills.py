@@ -153,6 +153,11 @@ def roi_price(entry: float, profit: float, commission: float, sign: int) -> floa
     return entry * (1.0 - commission) * (1.0 - profit) / (1.0 + commission)
 
 
+def bankruptcy_price(entry: float, commission: float) -> float:
+    """The price at which buying a short back, commission included, takes all of its collateral."""
+    return 2.0 * entry / (1.0 + commission)
+
+
 def costly_price(raw: float, buying: bool, cost: float) -> float:
     """Worsen a market price by slippage and half the spread."""
     return raw * (1.0 + cost) if buying else raw * (1.0 - cost)

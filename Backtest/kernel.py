@@ -11,6 +11,7 @@ import numpy as np
 from Backtest.kernel_forms import (
     BAD_ORDER,
     EXIT_RULE,
+    LIQUIDATED,
     NO_LEVEL,
     OPENED,
     REFUSED,
@@ -32,6 +33,7 @@ from Backtest.kernel_parts import (
     is_sound,
     leave,
     levels,
+    liquidation,
     note,
     paid,
     quiet_bounds,
@@ -139,7 +141,7 @@ def play(
                     rows = note(log, rows, facts, (0.0, 0.0, 0.0, np.nan, cash))
 
         # A close that was asked for fills at the open, then an entry that waited.
-        if sign != 0 and closing != 0:
+        if sign != 0 and closing != 0 and sign * o > liquidation(sign, entry, charges):
             held, how = (position, sign, volume, entry), (EXIT_RULE, o, True, np.nan)
             cash, rows = leave(log, rows, bar, held, how, cash, charges)
             sign, closing = 0, 0
@@ -149,7 +151,7 @@ def play(
             if kind == OPENED:
                 sign, position, volume, entry = order_sign, order, order_volume, price
                 entry_time, stop_size = times[bar], order_stop
-                stop, target = levels(orders, sign, entry, order_stop, order_target)
+                stop, target = levels(orders, charges, sign, entry, order_stop, order_target)
                 extreme, trailing, closing = -np.inf, False, 0
                 roi_held_bar = bar if charges.hold_roi and has_roi else -1
             order = 0
@@ -180,13 +182,15 @@ def play(
                         best = paid(sign * limit, sign < 0, False, charges)
                 else:
                     level, rule, stopped = limit, TARGET, False
-                if stopped and trailing:
+                if stopped and level <= liquidation(sign, entry, charges):
+                    rule = LIQUIDATED
+                elif stopped and trailing:
                     rule += TRAILING - STOP
                 elif not stopped and by_roi:
                     rule += ROI - TARGET
                 held, how = (position, sign, volume, entry), (rule, sign * level, stopped, best)
                 cash, rows = leave(log, rows, bar, held, how, cash, charges)
-                sign = 0
+                sign, closing = 0, 0
 
         # Trailing stops follow the finished bar.
         if sign != 0 and has_trail:
@@ -213,7 +217,7 @@ def play(
             if kind == OPENED:
                 sign, position, volume, entry = placed_sign, placed, placed_volume, price
                 entry_time, stop_size = times[bar], placed_stop
-                stop, target = levels(orders, sign, entry, placed_stop, placed_target)
+                stop, target = levels(orders, charges, sign, entry, placed_stop, placed_target)
                 extreme, trailing, closing = -np.inf, False, 0
                 roi_held_bar = bar if charges.hold_roi and has_roi else -1
 
@@ -243,7 +247,7 @@ def play(
         if sign > 0:
             equity = cash + volume * c
         elif sign < 0:
-            equity = cash + volume * (2.0 * entry - c)
+            equity = cash + max(0.0, volume * (2.0 * entry - c))
         equity_rows[bar] = equity
         bar += 1
 

@@ -8,6 +8,7 @@ from Backtest.kernel_forms import (
     EQUITY,
     FRACTION,
     LEFT,
+    LIQUIDATED,
     NO_LEVEL,
     OPENED,
     STEP_ERROR,
@@ -52,6 +53,20 @@ def paid(raw: float, buying: bool, market: bool, charges: Charges) -> float:
     if buying:
         return step_up(price, charges.tick, charges.tick_units, charges.tick_scale)
     return step_down(price, charges.tick, charges.tick_units, charges.tick_scale)
+
+
+@part
+def bankruptcy(entry: float, charges: Charges) -> float:
+    """The highest price that a short can pay, as `Backtest.fills.bankruptcy_price` has it."""
+    return 2.0 * entry / (1.0 + charges.commission)
+
+
+@part
+def liquidation(sign: int, entry: float, charges: Charges) -> float:
+    """The mirrored market price at which a position has lost its collateral."""
+    if sign > 0:
+        return -np.inf
+    return -(bankruptcy(entry, charges) / (1.0 + charges.market_cost))
 
 
 @part
@@ -135,11 +150,15 @@ def leave(
     number, sign, volume, entry = held
     rule, raw, market, best = how
     price = paid(raw, sign < 0, market, charges)
+    if sign < 0:
+        price = min(price, bankruptcy(entry, charges))
+        if rule == LIQUIDATED:
+            raw, price = bankruptcy(entry, charges), bankruptcy(entry, charges)
     fee = volume * price * charges.commission
     if sign > 0:
         cash = cash + (volume * price - fee)
     else:
-        cash = cash + (volume * (2.0 * entry - price) - fee)
+        cash = cash + max(0.0, volume * (2.0 * entry - price) - fee)
     amounts = (volume, raw, price, best, cash)
     return cash, note(log, rows, (LEFT, bar, number, sign, rule), amounts)
 
@@ -159,7 +178,7 @@ def enter_at(
     elif not cost <= cash * (1.0 + 1e-9):
         kind = TOO_DEAR
     else:
-        cash -= cost
+        cash = max(0.0, cash - cost)
     amounts = (volume, raw, price, np.nan, cash)
     return kind, price, cash, note(log, rows, (kind, bar, number, sign, 0), amounts)
 
@@ -211,12 +230,13 @@ def quiet_bounds(sign: int, stop: float, target: float, extreme: float) -> tuple
 
 @part
 def levels(
-    orders: Orders, sign: int, entry: float, stop_size: float, target_size: float
+    orders: Orders, charges: Charges, sign: int, entry: float, stop_size: float, target_size: float
 ) -> tuple[float, float]:
-    """Anchor stop and target at the fill, as mirrored prices."""
-    stop, target = -np.inf, np.inf
+    """Anchor stop and target at the fill, as mirrored prices; no stop lies beyond liquidation."""
+    stop, target = liquidation(sign, entry, charges), np.inf
     if orders.stop_form != NO_LEVEL:
-        stop = sign * (entry - sign * distance_of(orders.stop_form, stop_size, entry))
+        wanted = sign * (entry - sign * distance_of(orders.stop_form, stop_size, entry))
+        stop = max(wanted, stop)
     if orders.target_form != NO_LEVEL:
         target = sign * (entry + sign * distance_of(orders.target_form, target_size, entry))
     return stop, target

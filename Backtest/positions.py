@@ -16,6 +16,7 @@ from Backtest.fills import (
     TARGET_GAP,
     Exit,
     Step,
+    bankruptcy_price,
     level_away,
     roi_price,
 )
@@ -23,6 +24,7 @@ from Backtest.orders import Order
 from Backtest.times import iso
 
 NEVER = -1
+LIQUIDATED = "liquidated"  # the event, and the rule of its trade
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,8 @@ class Position:
         "entry",
         "entry_fee",
         "extreme",
+        "liquidation",
+        "most",
         "order_id",
         "position_id",
         "roi",
@@ -98,8 +102,15 @@ class Position:
         "volume",
     )
 
-    def __init__(self, order: Order, fill: Fill, commission: float, bar_number: int) -> None:
-        """Anchor the order's protection at the fill."""
+    def __init__(
+        self, order: Order, fill: Fill, commission: float, market_cost: float, bar_number: int
+    ) -> None:
+        """Anchor the order's protection at the fill.
+
+        A short that would cost all of its collateral is liquidated: `most` is the highest price
+        that it can pay, `liquidation` the mirrored market price at which it would. A stop beyond
+        that is never reached.
+        """
         wants = order.protection
         self.position_id = order.position_id
         self.order_id = order.order_id
@@ -111,7 +122,12 @@ class Position:
         self.entered = fill.entered
         self.commission = commission
         self.entry_fee = order.volume * fill.price * commission
-        self.stop = self._anchored(wants.stop, wants.sl, gain=False, absent=NO_STOP)
+        self.most, self.liquidation = NO_TARGET, NO_STOP
+        if order.sign < 0:
+            self.most = bankruptcy_price(fill.price, commission)
+            self.liquidation = -(self.most / (1.0 + market_cost))
+        stop = self._anchored(wants.stop, wants.sl, gain=False, absent=NO_STOP)
+        self.stop = max(stop, self.liquidation)
         self.target = self._anchored(wants.target, wants.tp, gain=True, absent=NO_TARGET)
         self.stop_step = wants.stop or self._step_of(wants.sl)
         self.trail = wants.trail
@@ -139,7 +155,11 @@ class Position:
         return "long" if self.sign > 0 else "short"
 
     def value(self, price: float) -> float:
-        """What the position is worth; a short is its collateral plus its profit so far."""
+        """What the position is worth, at least nothing: its collateral is all it can lose."""
+        return max(0.0, self.worth(price))
+
+    def worth(self, price: float) -> float:
+        """Its value at a price below its liquidation; a short is its collateral and its profit."""
         if self.sign > 0:
             return self.volume * price
         return self.volume * (2.0 * self.entry.price - price)
@@ -186,6 +206,8 @@ class Position:
     def rule_of(self, leave: Exit, limit_name: str) -> tuple[str, str]:
         """Name the event and the rule of an exit that `fills` decided."""
         if leave.rule.startswith("stop"):
+            if leave.price <= self.liquidation:
+                return LIQUIDATED, LIQUIDATED
             gap = leave.rule == STOP_GAP
             name = ("trailing_gap" if gap else "trailing_stop") if self.trailing else leave.rule
             return "sl_hit", name
@@ -290,5 +312,5 @@ class Position:
         profit = self.sign * self.volume * (price - self.entry.price)
         shown["price"] = price
         shown["unrealized_pnl"] = profit - self.entry_fee
-        shown["sl"] = None if self.stop == NO_STOP else self.sign * self.stop
+        shown["sl"] = None if self.stop == self.liquidation else self.sign * self.stop
         shown["closing"] = self.closing is not None

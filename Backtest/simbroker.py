@@ -158,8 +158,8 @@ class SimBroker:
         """Play one bar: a Series, a dict or a `Row`, names in either case of letters.
 
         Returns:
-            Events: position_opened, position_closed, sl_hit, tp_hit, order_rejected, each with
-            position_id, order_id, symbol, action, side, volume, price, rule, timestamp.
+            Events: position_opened, position_closed, sl_hit, tp_hit, liquidated, order_rejected;
+            each with position_id, order_id, symbol, action, side, volume, price, rule, timestamp.
 
         Raises:
             CandleError: the bar is malformed or out of order; it names the bar's number.

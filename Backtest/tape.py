@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from Backtest import kernel_forms as forms
 from Backtest import rejections
-from Backtest.fills import fill_price
+from Backtest.fills import bankruptcy_price, fill_price
 from Backtest.ledger import Ledger
 from Backtest.orders import Order, Protection
-from Backtest.positions import Closing, Fill, Position, Trade
+from Backtest.positions import LIQUIDATED, Closing, Fill, Position, Trade
 from Backtest.settings import SimSettings
 from Backtest.signals import ACTION_RULES
 
@@ -31,6 +31,7 @@ LEAVING_RULES = {
     forms.TARGET_GAP: "target_gap",
     forms.ROI: "roi",
     forms.ROI_GAP: "roi_gap",
+    forms.LIQUIDATED: LIQUIDATED,
 }
 
 
@@ -46,11 +47,6 @@ class Tape:
     exact: NDArray[np.float64]
     equity: NDArray[np.float64]
     end: forms.End
-
-    @property
-    def rule_in(self) -> str:
-        """The rule of every entry."""
-        return self.settings.execution
 
     @property
     def cash(self) -> NDArray[np.float64]:
@@ -103,19 +99,19 @@ class Tape:
         if not self.end.held:
             return np.empty(0)
         last, row = float(self.candles.close[-1]), np.full(5, np.nan)
-        signs = self.whole[self.whole[:, forms.KIND] == forms.OPENED, forms.SIGN]
-        row[forms.RAW], row[forms.PRICE] = last, self._forced_price(last, int(signs[-1]))
+        entry = int(np.flatnonzero(self.whole[:, forms.KIND] == forms.OPENED)[-1])
+        short = int(self.whole[entry, forms.SIGN]) < 0
+        settings = self.settings
+        price = fill_price(last, short, market=True, cost=self._market_cost, tick=settings.tick)
+        if short:
+            opened = float(self.exact[entry, forms.PRICE])
+            price = min(price, bankruptcy_price(opened, settings.commission))
+        row[forms.RAW], row[forms.PRICE] = last, price
         return row
 
-    def _forced_price(self, close: float, sign: int) -> float:
-        settings = self.settings
-        return fill_price(
-            close,
-            sign < 0,
-            market=True,
-            cost=settings.slippage + settings.spread / 2.0,
-            tick=settings.tick,
-        )
+    @property
+    def _market_cost(self) -> float:
+        return self.settings.slippage + self.settings.spread / 2.0
 
     def trades(self) -> list[Trade]:
         """The finished trades in closing order, without the forced exit."""
@@ -131,7 +127,7 @@ class Tape:
                 symbol=self.symbol,
                 side=SIDES[row[forms.SIGN]],
                 entry_time=int(times[columns["entry_row"][place]]),
-                rule_in=self.rule_in,
+                rule_in=ACTION_RULES[row[forms.SIGN]][1],
                 rule_out=_rule_out(row),
                 **{name: column[place] for name, column in columns.items()},
             )
@@ -146,8 +142,9 @@ class Tape:
         _, bar, number, sign, _ = self.whole[entry].tolist()
         volume, raw, price, _, _ = self.exact[entry].tolist()
         order = self._order(number, sign, volume, self._decided(bar))
-        fill = Fill(self.rule_in, raw, price, int(self.candles.times[bar]), bar)
-        position = Position(order, fill, self.settings.commission, bar)
+        fill = Fill(ACTION_RULES[sign][1], raw, price, int(self.candles.times[bar]), bar)
+        commission = self.settings.commission
+        position = Position(order, fill, commission, self._market_cost, bar)
         position.stop = self.end.stop
         position.extreme = self.end.extreme
         position.trailing = self.end.trailing
@@ -226,7 +223,7 @@ class Tape:
             "side": SIDES[sign],
             "volume": exact[forms.VOLUME],
             "price": exact[forms.PRICE],
-            "rule": self.rule_in,
+            "rule": comment,
             "comment": comment,
             "timestamp": int(self.candles.times[row[forms.BAR]]),
         }
@@ -267,6 +264,8 @@ class Tape:
         fees = volume * entry * commission + volume * price * commission
         if rule == forms.EXIT_RULE:
             event = "position_closed"
+        elif rule == forms.LIQUIDATED:
+            event = LIQUIDATED
         else:
             event = "sl_hit" if rule <= forms.TRAILING_GAP else "tp_hit"
         return event, {

@@ -76,7 +76,7 @@ class Walk:
         if book.positions:
             (position,) = book.positions
             prices: Any = candles.close[first:bars]  # all at once, by the same arithmetic
-            equity = flat + position.value(prices)
+            equity = flat + position.worth(prices)
         account.fill(candles.times[first:bars], equity, flat)
         if book.first_open == 0.0:
             book.first_open = self._plain.open[first]

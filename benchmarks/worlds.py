@@ -32,6 +32,7 @@ STEP_MS = 15 * 60_000
 DAY_MS = 24 * 3_600_000
 SYMBOL = "X/Y"
 LONG_BARS = 2_500  # in every 100th world: checks and figures are machine code from 2,000 on
+JUMPS = (0.9, 0.99, 1.0, 1.1, 3.0, -0.5)
 MORE_BARS = ((0.99, 1.02, 0.97, 1.0), (1.0, 1.04, 0.9, 1.02))
 
 
@@ -76,11 +77,16 @@ def _candles(rng: random.Random, bars: int) -> Candles:
     """Jumpy candles on a coarse grid, so that levels are met exactly, or fine; some are missing."""
     rows, price = [], 100.0
     grid = rng.choice((2.0, 2.0, 1e6))
+    wild = rng.random() < 0.2  # prices double and halve, so that shorts lose their collateral
     for _ in range(bars):
         gap = rng.choice((0.0, 0.0, 0.5, -0.5, 3.0, -3.0, 6.0, -6.0))
+        if wild and rng.random() < 0.1:
+            gap = price * rng.choice(JUMPS) if price < 1e4 else -0.9 * price
         opened = max(20.0, price + gap)
         closed = max(20.0, opened + _on(grid, rng.uniform(-4.0, 4.0)))
         high = max(opened, closed) + _on(grid, rng.uniform(0.0, 4.0))
+        if wild and rng.random() < 0.1:
+            high = _on(grid, high * rng.uniform(1.0, 2.5))
         low = min(opened, closed) - _on(grid, rng.uniform(0.0, 4.0))
         rows.append((opened, high, low, closed, 1.0))
         price = closed
@@ -127,7 +133,7 @@ def _level(rng: random.Random, bars: int) -> dict[str, Any]:
     """A stop or target: a fraction, a distance, or one distance a bar, some of them missing."""
     form = rng.randint(0, 3)
     if form < 2:
-        return {"fraction": rng.choice((0.01, 0.02, 0.05, 0.2))}
+        return {"fraction": rng.choice((0.01, 0.02, 0.05, 0.2, 0.6, 0.98))}
     if form == 2 or bars < 2:
         return {"distance": rng.choice((1.0, 2.0, 4.5))}
     sizes = [rng.choice((1.0, 2.0, 3.7, 12.0)) for _ in range(bars)]

@@ -76,7 +76,19 @@ class _Reference:
             self.book(held, n_bars - 1, price, "end_of_data", False, forced=True)
         return self.done
 
+    def side(self, order: dict[str, Any]) -> str:
+        return "long" if order["action"] == "BUY" else "short"
+
     # prices
+    def worst_price(self, held: Held) -> float:
+        """What a short pays at most: 100 sold at 100 lose 100 at 200, less the commission there."""
+        return math.inf if self.long(held) else 2 * held.price / (1 + self.w.commission)
+
+    def ruined(self, held: Held, raw: float) -> bool:
+        """Whether buying back at a market price would take the whole collateral, tick aside."""
+        worse = 1 + self.w.slippage + self.w.spread / 2
+        return raw * worse >= self.worst_price(held)
+
     def long(self, held: Held) -> bool:
         return bool(held.order["action"] == "BUY")
 
@@ -101,7 +113,7 @@ class _Reference:
     def bar(self, n: int) -> None:
         o, h, low, c = self.w.bars[n]
         for held in list(self.held):
-            if held.asked:
+            if held.asked and not self.ruined(held, o):
                 self.leave_market(held, n, o)
         for entry in list(self.pending):
             placed, number, order = entry
@@ -120,7 +132,7 @@ class _Reference:
             _, number, order = entry
             if order["type"] == "MARKET" and self.w.execution == "this_close":
                 self.pending.remove(entry)
-                self.enter(number, order, n, "this_close", c, "")
+                self.enter(number, order, n, "enter_" + self.side(order), c, "")
         for held in early:
             self.finish_bar(held, n)
         for held in self.held:
@@ -131,7 +143,7 @@ class _Reference:
     ) -> tuple[str, float, str] | None:
         kind, buy = order["type"], order["action"] == "BUY"
         if kind == "MARKET":
-            return "next_open", o, ""
+            return "enter_" + self.side(order), o, ""
         price = order["price"]
         if kind == "LIMIT":
             price = self.to_tick(price, up=not buy)
@@ -204,6 +216,9 @@ class _Reference:
         o, h, low, c = self.w.bars[n]
         long = self.long(held)
         stop, trailing = self.stop_now(held)
+        if not long:
+            ruin = self.worst_price(held) / (1 + self.w.slippage + self.w.spread / 2)
+            stop = ruin if stop is None else min(stop, ruin)
         limit, name = self.limit_now(held, n)
         stop_rule, gap_rule = (
             ("trailing_stop", "trailing_gap") if trailing else ("stop", "stop_gap")
@@ -258,12 +273,15 @@ class _Reference:
         self.book(held, n, self.market(raw, buying=not self.long(held)), rule, False)
 
     def leave_stop(self, held: Held, n: int, raw: float, rule: str, ambiguous: bool) -> None:
-        self.book(held, n, self.market(raw, buying=not self.long(held)), rule, ambiguous)
+        if self.ruined(held, raw * (1 + 1e-15)):
+            self.book(held, n, self.worst_price(held), "liquidated", ambiguous)
+        else:
+            self.book(held, n, self.market(raw, buying=not self.long(held)), rule, ambiguous)
 
     def book(
         self, held: Held, n: int, price: float, rule: str, ambiguous: bool, forced: bool = False
     ) -> None:
-        volume = held.order["volume"]
+        volume, price = held.order["volume"], min(price, self.worst_price(held))
         gross = volume * (price - held.price) * (1 if self.long(held) else -1)
         fees = volume * (price + held.price) * self.w.commission
         assert math.isfinite(gross)

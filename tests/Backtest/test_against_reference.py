@@ -31,8 +31,11 @@ reference = _load_reference()
 def random_bars(rng: random.Random, count: int) -> list[tuple[float, float, float, float]]:
     """Jumpy candles on a coarse grid, so that levels are often met exactly."""
     bars, price = [], 100.0
+    wild = rng.random() < 0.25  # prices double, so that shorts lose their collateral
     for _ in range(count):
         opened = max(20.0, price + rng.choice((0.0, 0.0, 0.5, -0.5, 3.0, -3.0, 6.0, -6.0)))
+        if wild and rng.random() < 0.1:
+            opened = rng.choice((0.5, 1.9, 2.0, 4.0)) * price if price < 1e4 else 100.0
         closed = max(20.0, opened + rng.randint(-8, 8) / 2)
         high = max(opened, closed) + rng.randint(0, 8) / 2
         low = min(opened, closed) - rng.randint(0, 8) / 2
@@ -153,8 +156,8 @@ def test_the_random_worlds_reach_every_rule() -> None:
             rules_in.add(trade.rule_in)
             rules_out.add(trade.rule_out)
     assert rules_in == {
-        "next_open",
-        "this_close",
+        "enter_long",
+        "enter_short",
         "limit",
         "limit_better_open",
         "stop",
@@ -168,6 +171,7 @@ def test_the_random_worlds_reach_every_rule() -> None:
         "target",
         "target_gap",
         "roi",
+        "liquidated",
         "roi_gap",
         "exit_long",
         "exit_short",

@@ -40,7 +40,8 @@ def test_the_random_worlds_reach_every_rule_and_refusal() -> None:
     rules = "stop stop_gap trailing_stop trailing_gap target target_gap roi roi_gap exit_long"
     assert set(reached) == {
         *rules.split(),
-        *("exit_short", "end_of_data", "next_open", "this_close", "refused", "ambiguous"),
+        *("exit_short", "end_of_data", "enter_long", "enter_short", "refused", "ambiguous"),
+        "liquidated",
     }
 
 

@@ -25,7 +25,7 @@ def trade(pnl: float, **more: object) -> Trade:
         "exit_price": 110.0,
         "pnl": pnl,
         "fees": 0.5,
-        "rule_in": "next_open",
+        "rule_in": "enter_long",
         "rule_out": "target",
         "ambiguous": False,
         "forced": False,

@@ -46,8 +46,8 @@ def test_the_three_files_have_their_columns(tmp_path: Path) -> None:
         "1970-01-01T02:00:00Z",
         "95.0",
     ]
-    assert trades[1][10:] == ["next_open", "stop", "true", "false"]
-    assert trades[2][10:] == ["next_open", "end_of_data", "false", "true"]
+    assert trades[1][10:] == ["enter_long", "stop", "true", "false"]
+    assert trades[2][10:] == ["enter_long", "end_of_data", "false", "true"]
     curve = pd.read_csv(files["equity_curve"])
     assert list(curve.columns) == ["timestamp", "equity", "cash", "drawdown"]
     assert pd.to_datetime(curve["timestamp"]).is_monotonic_increasing

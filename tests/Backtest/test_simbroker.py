@@ -114,7 +114,7 @@ class TestTiming:
         assert answer["fill_price"] is None
         assert feed(broker, bars[n]) == []
         (event,) = feed(broker, bars[n + 1])
-        assert (event["price"], event["rule"]) == (bars[n + 1][0], "next_open")
+        assert (event["price"], event["rule"]) == (bars[n + 1][0], "enter_long")
         assert event["position_id"] == answer["position_id"]
         assert (
             event["timestamp"] == f"1970-01-01T{(n + 1) * 15 // 60:02}:{(n + 1) * 15 % 60:02}:00Z"
@@ -139,7 +139,7 @@ class TestTiming:
         broker = SimBroker(execution="this_close")
         broker.place_order(order(stop={"fraction": 0.05}))
         (event,) = feed(broker, (110, 120, 80, 100))
-        assert (event["price"], event["rule"]) == (100, "this_close")
+        assert (event["price"], event["rule"]) == (100, "enter_long")
         (event,) = feed(broker, (100, 101, 94, 96))
         assert (event["price"], event["rule"]) == (95, "stop")
 
