@@ -7,25 +7,27 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 NPM_READY := build/npm/.ready
 # Freqtrade in an environment of its own; what proves the target freqtrade finds it by the variable.
 FREQTRADE := build/freqtrade
 STRATWRIGHT_FREQTRADE ?= $(if $(wildcard $(FREQTRADE)/.ready),$(CURDIR)/$(FREQTRADE))
 export STRATWRIGHT_FREQTRADE
+TOOLS := build/tools
 # Worker processes of pytest: a number, or auto for one per core.
 WORKERS ?= auto
 PYTEST_ARGS ?=
 # For the engine's race: --quick, --bars, --rounds, --limit-s.
 BENCH_ARGS ?=
 
-.PHONY: corpus faults freqtrade golden help setup demo test check bench bench-engine worlds clean
+.PHONY: audit lock sbom corpus faults freqtrade golden help setup demo test check bench bench-engine worlds clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY)  ## make .venv and install what is needed (the others do it by themselves)
 
-$(READY): pyproject.toml tools/setup_system.sh
+$(READY): pyproject.toml tools/setup_system.sh tools/dev_lock.txt bot/locks/github.txt
 	@bash tools/setup_system.sh
 	@command -v $(PYTHON) >/dev/null || { \
 	  echo "make: $(PYTHON) was not found. Install Python 3.11 or newer, or name one: make PYTHON=/path/to/python3.11" >&2; exit 2; }
@@ -34,11 +36,13 @@ $(READY): pyproject.toml tools/setup_system.sh
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 	  echo "make: could not make $(VENV). On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 2; }
 	@echo "make: installing the dependencies into $(VENV), once"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(PIP) --require-hashes --no-deps --only-binary :all: -r bot/locks/github.txt
+	@$(PIP) --require-hashes --no-deps --no-build-isolation -r tools/dev_lock.txt
+	@$(PIP) --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -c 'from bot.workshop import say_on_terminal, warm_mypy_cache; warm_mypy_cache(say_on_terminal)'
 	@touch $@
 
-$(NPM_READY): tools/npm/package.json tools/setup_npm.sh
+$(NPM_READY): tools/npm/package.json tools/npm/check_workflow.mjs tools/setup_npm.sh
 	@bash tools/setup_npm.sh
 	@touch $@
 
@@ -85,6 +89,24 @@ faults: $(READY)  ## hit each call of each flow in turn: faults, crashes, duplic
 golden: $(READY)  ## write the golden files again; look at the difference before you commit it
 	@$(BIN)/python -m tests.golden.test_code
 	@$(BIN)/python -m tests.bot.report.test_golden
+
+# uv and pip-audit in an environment of their own: they are no part of what they look at.
+$(TOOLS)/.ready: Makefile
+	@$(PYTHON) -m venv --clear $(TOOLS)
+	@$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check 'uv==0.13.*' 'pip-audit==2.*'
+	@touch $@
+
+lock: $(TOOLS)/.ready  ## write the locks again: versions and digests of all that is installed
+	@UV=$(TOOLS)/bin/uv bash tools/lock.sh
+
+audit: $(TOOLS)/.ready  ## ask the package index for known weaknesses of what the locks install
+	@for lock in bot/locks/github.txt bot/locks/freqtrade.txt tools/dev_lock.txt; do \
+	  echo "audit: $$lock"; \
+	  $(TOOLS)/bin/pip-audit --disable-pip --require-hashes --progress-spinner off -r $$lock || exit 1; \
+	done
+
+sbom: $(READY)  ## write dist/stratwright.cdx.json, what the action installs
+	@$(BIN)/python -m tools.sbom bot/locks/github.txt dist/stratwright.cdx.json
 
 clean:  ## remove what make made
 	rm -rf $(VENV) build dist

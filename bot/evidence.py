@@ -6,13 +6,11 @@ import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from Backtest.report_files import equity_csv, summary_json, trades_csv
 from bot import __version__
 from bot.coder.port import Candidate
-from bot.freqtrade_place import freqtrade_version
 from bot.gates.port import Verdict
 from bot.judge import Judgement
 from bot.market_data import MarketData
@@ -161,17 +159,15 @@ def provenance_file(
     return (json.dumps(statement, indent=2, sort_keys=True) + "\n").encode()
 
 
-def tool_versions(freqtrade: Path | None = None) -> dict[str, str]:
-    """What made and judged the candidate; `freqtrade` is the folder of packages that has it."""
+def tool_versions(freqtrade: str = "") -> dict[str, str]:
+    """What made and judged the candidate; `freqtrade` is its version where it was used."""
     versions = {"stratwright": __version__, "python": platform.python_version()}
     for name in TOOLS:
         try:
             versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             versions[name] = "not installed"
-    if freqtrade is not None:
-        versions["freqtrade"] = freqtrade_version(freqtrade)
-    return versions
+    return versions | ({"freqtrade": freqtrade} if freqtrade else {})
 
 
 def sha256(content: bytes) -> str:

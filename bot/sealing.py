@@ -52,7 +52,7 @@ def seal(
     The picture's address in the pull request is its path; a forge knows where that is shown.
     """
     folder = evidence_folder(contract)
-    versions = tool_versions(delivery.packages)
+    versions = tool_versions(delivery.freqtrade_version)
     files = dict(examination.results)
     files["gates.json"] = gates_file(examination.verdicts, delivery.notes)
     body = ""

@@ -55,6 +55,8 @@ class Settings(_Part):
         contracts: the folder of contracts.
         label: on an issue it asks for a strategy.
         bot: the login under which the bot writes, where the token does not tell.
+        freqtrade: whether the workflow installs Freqtrade in the job that runs code, and so proves
+            and delivers the target freqtrade where a contract asks for it.
         require_targets: whether a target that cannot be proven stops the line, instead of being
             left out.
     """
@@ -65,6 +67,7 @@ class Settings(_Part):
     )
     label: str = Field("stratwright", min_length=1, max_length=50)
     bot: str = Field("github-actions[bot]", pattern=r"^[A-Za-z0-9-]{1,39}(\[bot\])?$")
+    freqtrade: bool = False
     require_targets: bool = False
     pull_requests: PullRequests = PullRequests()
     committer: Committer = Committer()

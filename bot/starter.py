@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from bot.errors import InputError
+from bot.events.items import LEGS
 from bot.settings import Settings
 
 ACTION = "stratwright/stratwright"
@@ -12,10 +13,13 @@ WORKFLOW = ".github/workflows/stratwright.yml"
 FORM = ".github/ISSUE_TEMPLATE/strategy.yml"
 SETTINGS = "stratwright.yml"
 CANDLES = "data/example_btc_1h.csv"
+_LEG = "      @LEG@: ${{ matrix.item.leg == '@LEG@' && steps.stage.outputs.handed || '' }}"
 _TEMPLATES = Path(__file__).with_name("templates")
 _STAMP = Path(__file__).with_name("release.json")
+OWN = "./"
+"""The action of the repository itself, from its checkout; only stratwright's own has one."""
 _PINNED = re.compile(
-    r"\$/|[A-Za-z0-9_.-]+/[A-Za-z0-9_./-]+@[0-9a-f]{40}(?: # v[0-9A-Za-z.+-]+)?", re.ASCII
+    r"\./|[A-Za-z0-9_.-]+/[A-Za-z0-9_./-]+@[0-9a-f]{40}(?: # v[0-9A-Za-z.+-]+)?", re.ASCII
 )
 
 
@@ -44,7 +48,8 @@ def own_files(settings: Settings) -> dict[str, str]:
 def workflow_text(settings: Settings, action: str) -> str:
     """The workflow, with the action pinned by commit.
 
-    `$/` is GitHub's name for the action of the repository itself, at the running commit.
+    `./` is an action that was checked out. The job that runs code checks out nothing but that, and
+    nothing at all where the runner fetches the action itself.
 
     Raises:
         InputError: the action is not pinned, or the label cannot stand in an expression.
@@ -57,7 +62,10 @@ def workflow_text(settings: Settings, action: str) -> str:
             f"the label {settings.label!r} cannot stand in a workflow",
             "Use letters, digits, spaces, dots and hyphens.",
         )
+    legs = "\n".join(_LEG.replace("@LEG@", leg) for leg in LEGS)
+    checkout = _template("checkout_step.yml") if action == OWN else ""
     text = _template("stratwright_workflow.yml").replace("@ACTION@", action)
+    text = text.replace("@LEGS@", legs).replace("@CHECKOUT@\n", checkout)
     return text.replace("@LABEL@", settings.label).replace("@CONTRACTS@", settings.contracts)
 
 

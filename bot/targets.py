@@ -6,7 +6,8 @@ from pathlib import Path
 from bot.coder.port import Candidate
 from bot.contract.model import Contract
 from bot.errors import WorldError
-from bot.freqtrade_place import VARIABLE
+from bot.freqtrade_place import VARIABLE, freqtrade_version
+from bot.locks.pins import locked_version
 from bot.plan import freqtrade_file
 
 FREQTRADE = "freqtrade"
@@ -29,6 +30,13 @@ class Delivery:
     freqtrade: bool = False
     notes: tuple[str, ...] = ()
     packages: Path | None = None
+
+    @property
+    def freqtrade_version(self) -> str:
+        """The version of the Freqtrade that proves its file: the one here, else the lock's."""
+        if not self.freqtrade:
+            return ""
+        return freqtrade_version(self.packages) if self.packages else locked_version("freqtrade")
 
     def generator(self, version: str) -> str:
         """The generator as a run's name counts it: a run that delivers more has another name."""

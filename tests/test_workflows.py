@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from bot.events.items import LEGS
 from bot.settings import Settings
-from bot.starter import starter_files, workflow_text
+from bot.starter import OWN, starter_files, workflow_text
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-PINNED = re.compile(r"\$/|[\w.-]+/[\w./-]+@[0-9a-f]{40}")
+PINNED = re.compile(r"\./|[\w.-]+/[\w./-]+@[0-9a-f]{40}")
 
 
 def steps_of(document):
@@ -58,7 +59,8 @@ def test_nothing_is_triggered_with_the_rights_of_the_target():
     assert not any("pull_request_target" in path.read_text() for path in WORKFLOWS)
 
 
-LINE = yaml.safe_load(workflow_text(Settings(), "$/"))
+USERS = f"stratwright/stratwright@{'a' * 40} # v0.1.0"
+LINE = yaml.safe_load(workflow_text(Settings(), OWN))
 JOBS = LINE["jobs"]
 # YAML reads the key `on` as true.
 EVENTS = LINE[True]
@@ -66,7 +68,7 @@ EVENTS = LINE[True]
 
 def test_our_own_workflow_is_the_one_that_init_writes():
     own = (ROOT / ".github/workflows/stratwright.yml").read_text()
-    assert own == workflow_text(Settings(), "$/")
+    assert own == workflow_text(Settings(), OWN)
 
 
 def test_the_events_are_the_four_with_their_kinds_and_paths():
@@ -99,12 +101,57 @@ def test_each_job_has_its_least_rights_and_the_one_that_runs_code_has_none():
     }
 
 
-def test_the_job_that_runs_code_sees_no_token_no_secret_and_no_repository():
-    steps = JOBS["gates"]["steps"]
-    text = yaml.safe_dump(steps)
+@pytest.mark.parametrize("action", [OWN, USERS])
+def test_the_job_that_runs_code_sees_no_token_no_secret_and_no_repository(action):
+    gates = yaml.safe_load(workflow_text(Settings(), action))["jobs"]["gates"]
+    text = yaml.safe_dump(gates["steps"])
+    assert gates["permissions"] == {}
     assert "token" not in text
     assert "secrets" not in text
-    assert not any("checkout" in step.get("uses", "") for step in steps)
+    checkouts = [step for step in gates["steps"] if "checkout" in step.get("uses", "")]
+    # Only stratwright's own workflow checks out: its action, which everybody may read.
+    assert len(checkouts) == (1 if action == OWN else 0)
+
+
+@pytest.mark.parametrize("action", [OWN, USERS])
+def test_an_action_from_a_checkout_is_used_after_the_checkout_and_another_is_pinned(action):
+    for job in yaml.safe_load(workflow_text(Settings(), action))["jobs"].values():
+        used = [step["uses"].partition("@")[0] for step in job["steps"] if "uses" in step]
+        ours = OWN if action == OWN else "stratwright/stratwright"
+        assert ours in used
+        assert action != OWN or used.index("actions/checkout") < used.index(OWN)
+        assert not any(name.startswith("$/") for name in used)
+
+
+def test_jobs_hand_over_by_exact_names_and_tell_the_digests_as_outputs():
+    for name in ("generate", "gates"):
+        assert tuple(JOBS[name]["outputs"]) == LEGS
+        for leg, value in JOBS[name]["outputs"].items():
+            own = f"matrix.item.leg == '{leg}' && steps.stage.outputs.handed || ''"
+            assert value == f"${{{{ {own} }}}}"
+    names = {
+        job: [
+            step["with"]["name"] for step in steps["steps"] if "-artifact@" in step.get("uses", "")
+        ]
+        for job, steps in JOBS.items()
+    }
+    case, answers = (f"stratwright-{kind}-${{{{ matrix.item.leg }}}}" for kind in ("case", "gates"))
+    assert names == {
+        "plan": [], "announce": [], "generate": [case], "gates": [case, answers],
+        "write": [case, answers],
+    }  # fmt: skip
+    text = workflow_text(Settings(), OWN)
+    assert not re.search(r"pattern:|merge-multiple:", text)
+
+
+def test_what_is_handed_over_arrives_with_the_digest_that_its_job_told():
+    given = {job: JOBS[job]["steps"][-1 - (job == "gates")]["with"] for job in ("gates", "write")}
+    for job, values in given.items():
+        assert values["cases"] == "${{ fromJSON(toJSON(needs.generate.outputs))[matrix.item.leg] }}"
+        assert values["stage"] == job
+    wanted = "${{ fromJSON(toJSON(needs.gates.outputs))[matrix.item.leg] }}"
+    assert given["write"]["answers"] == wanted
+    assert "answers" not in given["gates"]
 
 
 def test_only_the_job_that_writes_waits_for_its_own_kind_and_none_is_cancelled():
@@ -134,18 +181,87 @@ def test_nothing_that_strangers_write_stands_in_an_expression_outside_a_conditio
     assert not any(hostile.search(text) for text in texts)
 
 
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
+
+
 def test_the_action_has_no_logic_and_passes_inputs_by_environment():
-    steps = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
-    assert len(steps) == 3
-    assert all("if" not in step for step in steps)
-    assert all("\n" not in step.get("run", "") for step in steps)
+    assert all("\n" not in step.get("run", "").strip() for step in ACTION)
+    asked = {step["if"] for step in ACTION if "if" in step}
+    missing = "steps.cached.outputs.cache-hit != 'true'"
+    assert asked == {
+        "inputs.stage == 'gates'",
+        "inputs.stage == 'plan'",
+        f"inputs.stage == 'plan' && {missing}",
+        "inputs.freqtrade == 'true'",
+    }
+
+
+def test_everything_is_installed_by_digest_and_nothing_builds_with_what_is_not_in_the_lock():
+    texts = [*(path.read_text() for path in WORKFLOWS), (ROOT / "action.yml").read_text()]
+    commands = [
+        " ".join(command.replace("\\\n", " ").split())
+        for text in texts
+        for step in steps_of(yaml.safe_load(text))
+        for command in re.split(r"(?<!\\)\n", step.get("run", ""))
+        if re.search(r"pip (install|download)", command)
+    ]
+    assert len(commands) >= 6
+    for command in commands:
+        locked = "--require-hashes" in command and "--no-deps" in command
+        own = "--no-index" in command and "--no-deps" in command
+        assert locked or own, command
+        assert "--only-binary :all:" in command or "--no-build-isolation" in command or own
+
+
+def test_only_the_job_without_rights_takes_from_the_cache_and_only_the_plan_fills_it():
+    """A cache is unpacked before anything is checked; whoever runs hostile code may fill it."""
+    cache = [step for step in ACTION if "actions/cache" in step.get("uses", "")]
+    assert [(step["uses"].partition("@")[0], step["if"].partition(" &&")[0]) for step in cache] == [
+        ("actions/cache/restore", "inputs.stage == 'gates'"),
+        ("actions/cache/restore", "inputs.stage == 'plan'"),
+        ("actions/cache/save", "inputs.stage == 'plan'"),
+    ]
+    assert cache[1]["with"]["lookup-only"] is True
+    for path in WORKFLOWS:
+        if path.name != "check.yml":  # no rights and no secret there
+            assert "actions/cache" not in path.read_text()
+            assert "cache: pip" not in path.read_text()
+
+
+def starter_folder(folder):
+    for path, text in starter_files(Settings(), USERS).items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    return folder / ".github/workflows/stratwright.yml"
+
+
+def parsed(*paths):
+    """What GitHub's own parser says."""
+    program = ROOT / "build/npm/check_workflow.cjs"
+    assert program.exists(), "fetch it: bash tools/setup_npm.sh"
+    done = subprocess.run(
+        ["node", str(program), *map(str, paths)], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_githubs_own_parser_finds_nothing(tmp_path):
+    assert parsed(*WORKFLOWS, ROOT / "action.yml", starter_folder(tmp_path)) == ""
+
+
+def test_githubs_own_parser_would_find_something(tmp_path):
+    place = tmp_path / ".github/workflows/bad.yml"
+    place.parent.mkdir(parents=True)
+    text = workflow_text(Settings(), OWN)
+    place.write_text(text.replace("runs-on:", "run-on:", 1).replace("needs.gates.", "needs.gate."))
+    found = parsed(place)
+    assert "Unexpected value 'run-on'" in found
+    assert "Context access might be invalid: gate" in found
 
 
 def test_zizmor_finds_nothing(tmp_path):
-    action = f"stratwright/stratwright@{'a' * 40} # v0.1.0"
-    for path, text in starter_files(Settings(), action).items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text)
+    starter_folder(tmp_path)
     program = shutil.which("zizmor", path=str(Path(sys.executable).parent)) or "zizmor"
     found = subprocess.run(
         [program, "--offline", "--no-progress", str(ROOT / ".github"),
@@ -156,3 +272,4 @@ def test_zizmor_finds_nothing(tmp_path):
     )  # fmt: skip
     assert found.returncode == 0, found.stdout
     assert "No findings to report" in found.stdout
+    assert "failed to parse" not in found.stderr

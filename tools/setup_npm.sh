@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Fetches what the tests hold bot.testing against: GitHub's OpenAPI description and real webhook
-# payloads. The versions are pinned in tools/npm/package.json; of each package only the files for
+# payloads; and GitHub's own parser of workflows, bundled into one program. The versions are pinned in tools/npm/package.json; of each package only the files for
 # github.com are kept (the whole would be 400 MB), where `npm install` would put them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 pins=tools/npm/package.json
 target=build/npm
-wanted="$(cat "$pins" "${BASH_SOURCE[0]}" | sha256sum)"
+program=tools/npm/check_workflow.mjs
+wanted="$(cat "$pins" "$program" "${BASH_SOURCE[0]}" | sha256sum)"
 if [[ -f "$target/.ready" && "$(cat "$target/.ready")" == "$wanted" ]]; then exit 0; fi
 
 if ! command -v npm >/dev/null; then
@@ -41,4 +42,20 @@ mkdir -p "$target/fetched"
 fetch @octokit/openapi package.json LICENSE generated/api.github.com.json
 fetch @octokit/webhooks-examples package.json api.github.com
 rm -rf "$target/fetched"
+
+# The parser with what it needs, in a folder of its own: `npm install` would remove the above.
+bundler="$target/bundler"
+mkdir -p "$bundler"
+cp "$program" "$bundler/"
+echo '{"private": true}' >"$bundler/package.json"
+mapfile -t parts < <(node -p "Object.entries(require('./$pins').bundled).map(p => p.join('@')).join('\n')")
+echo "setup: fetching GitHub's parser of workflows: ${parts[*]}"
+npm install --silent --prefix "$bundler" --ignore-scripts --no-audit --no-fund --no-package-lock \
+  "${parts[@]}" >/dev/null 2>&1 || {
+  echo "setup: npm could not fetch ${parts[*]}. Is the registry reachable? Try: npm view esbuild" >&2
+  exit 4
+}
+"$bundler/node_modules/.bin/esbuild" "$bundler/check_workflow.mjs" --bundle --platform=node --format=cjs \
+  --outfile="$target/check_workflow.cjs" --log-level=error
+rm -rf "$bundler"
 echo "$wanted" >"$target/.ready"

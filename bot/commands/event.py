@@ -4,12 +4,13 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from bot.events.actions import Actions
     from bot.events.desk import Desk
+    from bot.events.items import Item, Job
 
 HELP = "one stage of the line for GitHub's event, inside GitHub Actions"
 Thing = TypeVar("Thing")
@@ -20,6 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     parser.add_argument("stage", choices=STAGES, help="which part of the line")
     parser.add_argument("--keys", default="", help="what to work on, as the plan named it")
+    parser.add_argument(
+        "--cases", default="", help="digests of what the generate job handed on, key:sha256,..."
+    )
+    parser.add_argument(
+        "--answers", default="", help="digests of what the gates job handed on, key:sha256,..."
+    )
     parser.add_argument(
         "--repository", type=Path, default=Path(), metavar="DIR", help="default: the current one"
     )
@@ -88,10 +95,30 @@ def plan(desk: "Desk", args: argparse.Namespace) -> int:
         say(words)
         desk.actions.summary(f"Stratwright: {words}")
     matrix = make_matrix(items)
-    for name, jobs in asdict(matrix).items():
-        rows = [{"name": keys[0], "keys": ",".join(keys)} for keys in jobs]
-        desk.actions.output(name, json.dumps(rows, separators=(",", ":")))
+    rows = {
+        "build": [{**_row(job), "freqtrade": _needs_freqtrade(desk, items, job)}
+                  for job in matrix.build],
+        "write": [_row(job) for job in matrix.write],
+        "announce": [_row(job) for job in matrix.announce],
+    }  # fmt: skip
+    for name, jobs in rows.items():
+        desk.actions.output(name, json.dumps(jobs, separators=(",", ":")))
     return 0
+
+
+def _row(job: "Job") -> dict[str, str | bool]:
+    """A job as a matrix has it."""
+    return {"name": job.keys[0], "keys": ",".join(job.keys), "leg": job.leg}
+
+
+def _needs_freqtrade(desk: "Desk", items: "tuple[Item, ...]", job: "Job") -> bool:
+    """Whether the job that runs code has to install Freqtrade."""
+    from bot.targets import FREQTRADE
+
+    asked = (item.read.loaded for item in items if item.key in job.keys and item.read)
+    return desk.settings.freqtrade and any(
+        FREQTRADE in loaded.strategy.targets for loaded in asked if loaded is not None
+    )
 
 
 def announce(desk: "Desk", args: argparse.Namespace) -> int:
@@ -108,24 +135,33 @@ def announce(desk: "Desk", args: argparse.Namespace) -> int:
 def generate(desk: "Desk", args: argparse.Namespace) -> int:
     """Write candidates."""
     from bot.events.desk import find_items
+    from bot.events.items import Item
     from bot.events.stages import generate as write_candidate
     from bot.events.writing import check_keys
 
-    return _worst(
-        lambda item: write_candidate(desk, item, args.handover) and None,
-        find_items(desk, check_keys(args.keys)),
-    )
+    handed: dict[str, str] = {}
+
+    def one(item: Item) -> None:
+        if digest := write_candidate(desk, item, args.handover):
+            handed[item.key] = digest
+
+    code = _worst(one, find_items(desk, check_keys(args.keys)))
+    return _hand_on(desk.actions, handed, code)
 
 
 def write(desk: "Desk", args: argparse.Namespace) -> int:
     """Judge, propose, refuse, close and answer."""
     from bot.events.desk import find_items
+    from bot.events.handover import Digests, read_handed
     from bot.events.items import Item
     from bot.events.writing import check_keys
     from bot.events.writing import write as write_item
 
+    cases, answers = read_handed(args.cases), read_handed(args.answers)
+
     def one(item: Item) -> int:
-        done = write_item(desk, item, args.handover)
+        digests = Digests(cases.get(item.key, ""), answers.get(item.key, ""))
+        done = write_item(desk, item, args.handover, digests)
         say(f"{item.path or item.at}: {done.state}{done.code}")
         if done.result is not None:
             sys.stdout.write(json.dumps(done.result.to_dict()) + "\n")
@@ -139,23 +175,39 @@ def write(desk: "Desk", args: argparse.Namespace) -> int:
 
 def run_gates(args: argparse.Namespace) -> int:
     """Run candidates in the sandbox; needs no token, no repository and no event."""
+    from bot.events.actions import open_actions
+    from bot.events.handover import read_handed
     from bot.events.stages import run_gates as run_one
     from bot.events.writing import check_keys
     from bot.report.terminal import gate_table
     from bot.workshop import opened_sandbox, warm_mypy_cache
 
-    keys = [k for k in check_keys(args.keys) if (args.handover / f"case-{k}.json").exists()]
+    cases, handed = read_handed(args.cases), dict[str, str]()
+    keys = [key for key in check_keys(args.keys) if key in cases]
     if not keys:
         say("nothing to judge: the generate job found nothing to do, or did not deliver")
         return 0
     sandbox, cache = opened_sandbox("auto"), warm_mypy_cache(say)
 
     def one(key: str) -> None:
-        examination = run_one(key, args.handover, args.handover, sandbox, cache, say)
+        examination, digest = run_one(key, cases[key], args.handover, sandbox, cache, say)
+        handed[key] = digest
         for line in gate_table(examination.verdicts).splitlines():
             say(line)
 
-    return _worst(one, keys)
+    return _hand_on(open_actions(), handed, _worst(one, keys))
+
+
+def _hand_on(actions: "Actions", handed: dict[str, str], code: int) -> int:
+    """Tell GitHub the digests of what this job leaves for the next.
+
+    A failed job hands nothing on; so one that has something to hand on ends well, and the write
+    job, which finds no digest for the others, tells about them.
+    """
+    from bot.events.handover import handed_text
+
+    actions.output("handed", handed_text(handed))
+    return 0 if handed else code
 
 
 def _worst(act: Callable[[Thing], int | None], things: Iterable[Thing]) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bot.bus.port import open_bus
 from bot.coder.template import TemplateCoder
+from bot.contract.model import Contract
 from bot.errors import SafetyStop
 from bot.events.actions import Actions, open_actions
 from bot.events.items import Item
@@ -20,6 +21,7 @@ from bot.pipeline import Workshop
 from bot.recording import ReplayingSandbox
 from bot.repository import Repository, open_repository
 from bot.settings import FILE, Committer, Settings, parse_settings
+from bot.targets import FREQTRADE, Delivery, decide_delivery
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,16 @@ class Desk:
     settings: Settings
     say: Callable[[str], None]
 
+    def delivery(self, contract: Contract) -> Delivery:
+        """What of a contract is delivered: by the settings, or by what is installed here.
+
+        Only the job that runs code needs Freqtrade; the others judge what it answered.
+        """
+        packages = find_freqtrade()
+        if self.settings.freqtrade and FREQTRADE in contract.targets:
+            return Delivery(freqtrade=True, packages=packages)
+        return decide_delivery(contract, packages, strict=self.settings.require_targets)
+
     def workshop(self, *, regenerate: bool = False) -> Workshop:
         """The edges of a line that runs no code."""
         return Workshop(
@@ -41,8 +53,6 @@ class Desk:
             coder=TemplateCoder(),
             sandbox=ReplayingSandbox(),
             regenerate=regenerate,
-            freqtrade=find_freqtrade(),
-            require_targets=self.settings.require_targets,
             say=self.say,
         )
 

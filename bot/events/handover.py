@@ -1,27 +1,28 @@
-"""Values to the files that one job hands to the next, and back, strictly.
+"""Turns values into the files that one job hands to the next, and back, strictly.
 
-Every job reads them as a stranger's: closed sets of fields, sizes limited, no path taken from them
-without a check. The write job checks the content again; see docs/decisions.
+The job that wrote a file tells its digest to GitHub as an output; the next one gets the digest from
+there and refuses every other file before it parses it. Then it is read as a stranger's: closed sets
+of fields, sizes limited, no path taken from it without a check. Nothing in a file says who wrote
+it, what is delivered or under which name: the write job computes that; see docs/decisions.
 """
 
 import base64
+import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bot.coder.port import Candidate
-from bot.errors import InputError, WorldError
+from bot.errors import InputError, SafetyStop, WorldError
 from bot.recording import outcomes_from_plain, outcomes_to_plain
 from bot.written import write_files
 from sandbox_runner.port import Outcome
 
 MOST_BYTES = 512_000_000
-_CASE = (
-    *("version", "contract_path", "contract", "candles", "candidate"),
-    *("correlation_id", "freqtrade"),
-)
+_CASE = ("version", "contract_path", "contract", "candles", "candidate")
 _CANDIDATE = ("files", "coder", "model", "prompt_hash")
 
 
@@ -33,19 +34,59 @@ class Handover:
         contract_path: of the contract in the repository.
         contract: its bytes.
         candles: the files of the contract's data, by path.
-        freqtrade: whether the Freqtrade file is to be proven and delivered.
     """
 
     contract_path: str
     contract: bytes
     candles: Mapping[str, bytes]
     candidate: Candidate
-    correlation_id: str
-    freqtrade: bool = False
 
 
-def write_case(folder: Path, key: str, case: Handover) -> None:
-    """Hand a candidate on."""
+@dataclass(frozen=True)
+class Answers:
+    """What the sandbox answered, and the versions of what asked and ran there."""
+
+    outcomes: Mapping[str, Outcome]
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Digests:
+    """The digests of the files that were handed on for one key; empty where there is none."""
+
+    case: str = ""
+    answers: str = ""
+
+
+def case_path(folder: Path, key: str) -> Path:
+    """Where the job that writes code leaves a candidate."""
+    return folder / "case" / f"{key}.json"
+
+
+def answers_path(folder: Path, key: str) -> Path:
+    """Where the job that runs code leaves what the sandbox answered."""
+    return folder / "gates" / f"{key}.json"
+
+
+def handed_text(digests: Mapping[str, str]) -> str:
+    """Digests by key as an output of a job says them."""
+    return ",".join(f"{key}:{digest}" for key, digest in digests.items())
+
+
+def read_handed(text: str) -> dict[str, str]:
+    """The digests that a job told, by key.
+
+    Raises:
+        InputError: this is not their form.
+    """
+    parts = text.split(",") if text else []
+    if not all(re.fullmatch("[0-9a-f]{12}:[0-9a-f]{64}", part, re.ASCII) for part in parts):
+        raise InputError("digests are written as key:sha256, separated by commas")
+    return {part[:12]: part[13:] for part in parts}
+
+
+def write_case(folder: Path, key: str, case: Handover) -> str:
+    """Hand a candidate on; gives the file's digest."""
     values = {
         "version": 1,
         "contract_path": case.contract_path,
@@ -57,20 +98,20 @@ def write_case(folder: Path, key: str, case: Handover) -> None:
             "model": case.candidate.model,
             "prompt_hash": case.candidate.prompt_hash,
         },
-        "correlation_id": case.correlation_id,
-        "freqtrade": case.freqtrade,
     }
-    write_files(folder, {f"case-{key}.json": json.dumps(values)})
+    return _write(case_path(folder, key), values)
 
 
-def read_case(folder: Path, key: str) -> Handover:
+def read_case(folder: Path, key: str, digest: str) -> Handover:
     """Take a candidate over.
 
     Raises:
         WorldError: the job before did not deliver it.
+        SafetyStop: it is not the file that the job before wrote.
         InputError: it is not of this form.
     """
-    values = _read(folder / f"case-{key}.json", _CASE, "generate")
+    path = case_path(folder, key)
+    values = _read(path, digest, _CASE, "generate")
     try:
         given = _closed(values["candidate"], _CANDIDATE)
         files = _texts(given["files"])
@@ -80,55 +121,68 @@ def read_case(folder: Path, key: str) -> Handover:
             _unpacked(values["contract"]),
             {path: _unpacked(data) for path, data in _texts(values["candles"]).items()},
             candidate,
-            _text(values["correlation_id"]),
-            _truth(values["freqtrade"]),
         )
     except (ValueError, TypeError) as error:
-        raise _malformed(f"case-{key}.json", error) from None
+        raise _malformed(path, error) from None
 
 
-def has_case(folder: Path, key: str) -> bool:
-    """Whether the job before handed a candidate on, or found nothing to do."""
-    return (folder / f"case-{key}.json").exists()
+def write_answers(folder: Path, key: str, answers: Answers) -> str:
+    """Hand on what the sandbox answered; gives the file's digest."""
+    outcomes = outcomes_to_plain(answers.outcomes)
+    values = {"version": 1, "versions": dict(answers.versions), "outcomes": outcomes}
+    return _write(answers_path(folder, key), values)
 
 
-def has_outcomes(folder: Path, key: str) -> bool:
-    """Whether the job that runs code handed on what the sandbox answered."""
-    return (folder / f"gates-{key}.json").exists()
+def read_answers(folder: Path, key: str, digest: str) -> Answers:
+    """Take over what the sandbox answered.
 
-
-def write_outcomes(folder: Path, key: str, outcomes: Mapping[str, Outcome]) -> None:
-    """Hand on what the sandbox answered."""
-    values = {"version": 1, "outcomes": outcomes_to_plain(outcomes)}
-    write_files(folder, {f"gates-{key}.json": json.dumps(values)})
-
-
-def read_outcomes(folder: Path, key: str) -> dict[str, Outcome]:
-    """Take over what the sandbox answered."""
-    values = _read(folder / f"gates-{key}.json", ("version", "outcomes"), "gates")
+    Raises:
+        WorldError: the job before did not deliver it.
+        SafetyStop: it is not the file that the job before wrote.
+        InputError: it is not of this form.
+    """
+    path = answers_path(folder, key)
+    values = _read(path, digest, ("version", "versions", "outcomes"), "gates")
     try:
-        return outcomes_from_plain(values["outcomes"])
+        return Answers(outcomes_from_plain(values["outcomes"]), _texts(values["versions"]))
     except ValueError as error:
-        raise _malformed(f"gates-{key}.json", error) from None
+        raise _malformed(path, error) from None
 
 
-def _read(path: Path, fields: tuple[str, ...], job: str) -> dict[str, Any]:
+def _write(path: Path, values: Mapping[str, Any]) -> str:
+    data = json.dumps(values).encode()
+    write_files(path.parent, {path.name: data})
+    return hashlib.sha256(data).hexdigest()
+
+
+def _read(path: Path, digest: str, fields: tuple[str, ...], job: str) -> dict[str, Any]:
+    name = f"{path.parent.name}/{path.name}"
+    if not digest:
+        message = f"the {job} job told no digest of {name}: it did not deliver it"
+        raise WorldError(message, f"See the log of the {job} job, then run it all again.")
     try:
         if path.is_symlink() or path.stat().st_size > MOST_BYTES:
-            raise _malformed(path.name, ValueError("it is a link or too large"))
-        values = _closed(json.loads(path.read_bytes()), fields)
+            raise _malformed(path, ValueError("it is a link or too large"))
+        data = path.read_bytes()
+    except FileNotFoundError:
+        message = f"the {job} job did not deliver {name}"
+        raise WorldError(message, f"See the log of the {job} job, then run it all again.") from None
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise SafetyStop(
+            f"{name} is not the file that the {job} job wrote: its digest is another",
+            "Run the whole workflow again; if it stays so, somebody tampered with the artifacts.",
+        )
+    try:
+        values = _closed(json.loads(data), fields)
         if values["version"] != 1:
             raise ValueError("its version is not 1")
         return values
-    except FileNotFoundError:
-        message = f"the {job} job did not deliver {path.name}"
-        raise WorldError(message, f"See the log of the {job} job, then run it all again.") from None
     except (ValueError, RecursionError) as error:
-        raise _malformed(path.name, error) from None
+        raise _malformed(path, error) from None
 
 
-def _malformed(name: str, error: Exception) -> InputError:
-    message = f"{name} is not what the job before writes: {error}"
+def _malformed(path: Path, error: Exception) -> InputError:
+    message = f"{path.parent.name}/{path.name} is not what the job before writes: {error}"
     return InputError(message, "Run the whole workflow again.")
 
 
@@ -147,12 +201,6 @@ def _texts(value: object) -> dict[str, str]:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("a text was expected")
-    return value
-
-
-def _truth(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false was expected")
     return value
 
 

@@ -9,6 +9,8 @@ from bot.contract.problems import Problem
 from bot.events.contracts import Read
 
 MOST_JOBS = 256
+LEGS = tuple(f"leg_{number}" for number in range(1, 21))
+"""Jobs that build. The workflow names an output of each; GitHub Free runs 20 jobs at once."""
 _MOST_PROPOSALS = 200
 
 
@@ -64,22 +66,40 @@ def key_of(name: str) -> str:
 
 
 @dataclass(frozen=True)
+class Job:
+    """A job of a matrix: what it works on.
+
+    Attributes:
+        leg: whose files and digests belong to it; empty for a job without files.
+    """
+
+    keys: tuple[str, ...]
+    leg: str = ""
+
+
+@dataclass(frozen=True)
 class Matrix:
     """The jobs to start: those that build, those that write, those that say it has begun."""
 
-    build: tuple[tuple[str, ...], ...]
-    write: tuple[tuple[str, ...], ...]
-    announce: tuple[tuple[str, ...], ...]
+    build: tuple[Job, ...]
+    write: tuple[Job, ...]
+    announce: tuple[Job, ...]
 
 
 def make_matrix(items: Iterable[Item]) -> Matrix:
-    """Spread the items over jobs: one each, and more only where GitHub has no more jobs to give."""
+    """Spread the items over jobs: to write one each, and more only where GitHub has no more."""
     work = list(items)
-    build = spread([item.key for item in work if item.deed is Deed.PROPOSE], _MOST_PROPOSALS)
+    asked = [item.key for item in work if item.deed is Deed.PROPOSE]
     others = [item.key for item in work if item.deed is not Deed.PROPOSE]
-    asked = [item.key for item in work if item.deed is Deed.PROPOSE and item.at]
-    write = (*build, *spread(others, MOST_JOBS - _MOST_PROPOSALS))
-    return Matrix(build, write, spread(asked, MOST_JOBS))
+    told = [item.key for item in work if item.deed is Deed.PROPOSE and item.at]
+    build = tuple(Job(keys, leg) for leg, keys in zip(LEGS, spread(asked, len(LEGS)), strict=False))
+    write = [
+        Job(keys, job.leg)
+        for job in build
+        for keys in spread(list(job.keys), _MOST_PROPOSALS // len(LEGS))
+    ]
+    write += [Job(keys) for keys in spread(others, MOST_JOBS - _MOST_PROPOSALS)]
+    return Matrix(build, tuple(write), tuple(Job(keys) for keys in spread(told, MOST_JOBS)))
 
 
 def spread(keys: list[str], most: int) -> tuple[tuple[str, ...], ...]:

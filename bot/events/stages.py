@@ -11,21 +11,23 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot.bus.port import EventName
-from bot.contract.model import Contract
+from bot.coder.port import Candidate
 from bot.contract.program import compile_contract
 from bot.errors import InputError, SafetyStop, WorldError
 from bot.events.candles import with_candles
 from bot.events.contracts import read_contract
 from bot.events.desk import Desk
 from bot.events.handover import (
+    Answers,
+    Digests,
     Handover,
-    has_case,
+    read_answers,
     read_case,
-    read_outcomes,
+    write_answers,
     write_case,
-    write_outcomes,
 )
 from bot.events.items import Deed, Item
+from bot.evidence import tool_versions
 from bot.forge.port import PullState
 from bot.freqtrade_place import find_freqtrade
 from bot.gates.examination import Examination, examine
@@ -47,40 +49,40 @@ from bot.pipeline import (
 )
 from bot.plan import planned_files
 from bot.recording import RecordingSandbox, ReplayingSandbox
-from bot.targets import FREQTRADE, Delivery, decide_delivery, left_out, without_freqtrade
+from bot.targets import decide_delivery
 from bot.written import write_files
 from sandbox_runner.port import Sandbox
 
 
-def generate(desk: Desk, item: Item, out: Path) -> bool:
-    """Write a candidate and hand it on with all that the gates need; False if nothing is to do."""
+def generate(desk: Desk, item: Item, out: Path) -> str:
+    """Write a candidate and hand it on with all that the gates need.
+
+    Returns:
+        the digest of what was handed on; empty if nothing is to do.
+    """
     if item.deed is Deed.REFUSE:
         desk.say(f"{item.path}: refused by now; the write job tells it on GitHub")
-        return False
+        return ""
     if item.read is None or item.read.loaded is None or item.deed is not Deed.PROPOSE:
         raise InputError(f"there is no contract to write code for under {item.key}")
     loaded, checked = item.read.loaded, with_candles(item, desk.repository)
     if checked.problems:
         desk.say(f"{checked.problems[0]}; the write job tells it on GitHub")
-        return False
+        return ""
     shop = desk.workshop(regenerate=item.regenerate)
-    work = take_on(loaded, shop)
+    work = take_on(loaded, shop, desk.delivery(loaded.strategy))
     if find_earlier(work, shop)[0] is not None:
         desk.say(f"{work.task}: nothing to do, it was delivered before")
-        return False
+        return ""
     desk.say(f"{work.task}: writing the strategy and its tests")
     candidate = shop.coder.write(work.contract, work.origin.contract_path)
-    origin, candles = work.origin, work.data.contents
-    case = Handover(
-        origin.contract_path,
-        origin.contract_bytes,
-        candles,
-        candidate,
-        origin.correlation_id,
-        work.delivery.freqtrade,
-    )
-    write_case(out, item.key, case)
-    return True
+    return write_case(out, item.key, handover_of(work, candidate))
+
+
+def handover_of(work: Commission, candidate: Candidate) -> Handover:
+    """A candidate with all that the gates need."""
+    origin = work.origin
+    return Handover(origin.contract_path, origin.contract_bytes, work.data.contents, candidate)
 
 
 def still_to_regenerate(desk: Desk, item: Item) -> bool:
@@ -115,14 +117,26 @@ def _anchor(item: Item) -> str:
 
 def run_gates(
     key: str,
+    digest: str,
     folder: Path,
-    out: Path,
     sandbox: Sandbox,
     mypy_cache: Path | None = None,
     on_done: Callable[[str], None] = lambda name: None,
-) -> Examination:
-    """Run a candidate in the sandbox, and hand on what the sandbox answered."""
-    case = read_case(folder, key)
+) -> tuple[Examination, str]:
+    """Run a candidate in the sandbox, and hand on what the sandbox answered.
+
+    Args:
+        key: whose candidate.
+        digest: of the file that the job before wrote.
+        folder: where the jobs leave their files.
+        sandbox: where the candidate runs.
+        mypy_cache: mypy's cache of the libraries.
+        on_done: told each step.
+
+    Returns:
+        what the gates say here, which nobody believes, and the digest of what was handed on.
+    """
+    case = read_case(folder, key, digest)
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
         write_files(root, dict(case.candles))
@@ -131,33 +145,25 @@ def run_gates(
             raise InputError(f"{case.contract_path} is not a contract", str(read.problems[0]))
         contract = read.loaded.strategy
         data = read_market_data(contract, root)
-    # What is delivered was decided by the job before; here it is proven, or the job fails.
-    delivery = handed_delivery(case, contract)
-    if delivery.freqtrade:
-        delivery = decide_delivery(contract, find_freqtrade(), strict=True)
+    # Where Freqtrade is not installed the write job, if it is to deliver its file, finds no answer.
+    delivery = decide_delivery(contract, find_freqtrade())
     recorder = RecordingSandbox(sandbox)
     examination = examine(
         contract,
         compile_contract(contract),
         Case(case.candidate.contents, frozenset(planned_files(contract))),
         data,
-        case.correlation_id,
+        f"corr_{key}",  # the run's own name is computed where there is a repository
         recorder,
         mypy_cache,
         on_done,
         delivery=delivery,
     )
-    write_outcomes(out, key, recorder.outcomes)
-    return examination
+    versions = tool_versions(delivery.freqtrade_version)
+    return examination, write_answers(folder, key, Answers(recorder.outcomes, versions))
 
 
-def handed_delivery(case: Handover, contract: Contract) -> Delivery:
-    """What the job that wrote the candidate decided to deliver."""
-    asked = case.freqtrade and FREQTRADE in contract.targets
-    return Delivery(freqtrade=True) if asked else without_freqtrade(contract)
-
-
-def deliver(desk: Desk, item: Item, folder: Path) -> Result:
+def deliver(desk: Desk, item: Item, folder: Path, digests: Digests) -> Result:
     """Judge a candidate by the recorded answers and propose it; runs none of its code.
 
     Raises:
@@ -165,21 +171,18 @@ def deliver(desk: Desk, item: Item, folder: Path) -> Result:
     """
     if item.read is None or item.read.loaded is None:
         raise InputError(f"there is no contract under {item.key}")
+    loaded = item.read.loaded
     shop = desk.workshop(regenerate=still_to_regenerate(desk, item))
-    delivery = None
-    if has_case(folder, item.key):
-        # Freqtrade need not be installed where its answers are only judged.
-        delivery = handed_delivery(read_case(folder, item.key), item.read.loaded.strategy)
-        if delivery.notes:
-            left_out(item.read.loaded.strategy, strict=shop.require_targets)
-    work = take_on(item.read.loaded, shop, delivery)
+    work = take_on(loaded, shop, desk.delivery(loaded.strategy))
     with correlated(work.origin.correlation_id), shop.repository.lock(work.task, on_wait=shop.say):
         earlier, tag = find_earlier(work, shop)
         if earlier is not None:
             return earlier
-        case = read_case(folder, item.key)
+        case = read_case(folder, item.key, digests.case)
         check_handover(case, work, shop)
-        shop = replace(shop, sandbox=ReplayingSandbox(read_outcomes(folder, item.key)))
+        answers = read_answers(folder, item.key, digests.answers)
+        check_versions(answers, work)
+        shop = replace(shop, sandbox=ReplayingSandbox(answers.outcomes))
         return judge_and_propose(work, case, tag, shop)
 
 
@@ -198,29 +201,51 @@ def judge_and_propose(work: Commission, case: Handover, tag: str, shop: Workshop
 
 
 def check_handover(case: Handover, work: Commission, shop: Workshop) -> None:
-    """Compare what was handed over with what this job knows by itself.
+    """Compare what was handed over with what this job would have handed over itself.
 
-    Contract, candles and name are computed here. The template's files are written again; a model's
-    cannot be, and stand before the gates and the reviewer as what they are: code of a stranger.
+    Contract, candles and candidate are computed here. The coder is the one that contract and
+    settings name, never the one that the file names.
 
     Raises:
         SafetyStop: something differs.
         WorldError: the default branch moved; a new run sorts it out.
     """
-    same = (case.contract_path, case.contract) == (
-        work.origin.contract_path,
-        work.origin.contract_bytes,
-    )
-    if same and case.candles != work.data.contents:
+    written = shop.coder.write(work.contract, work.origin.contract_path)
+    own, wrong = handover_of(work, written), ""
+    if (case.contract_path, case.contract) != (own.contract_path, own.contract):
+        wrong = "its contract is another"
+    elif case.candles != own.candles:
         raise WorldError(
             f"the candles of {work.task} on the default branch changed while the jobs ran",
             "Run the whole workflow again.",
         )
-    same = same and case.correlation_id == work.origin.correlation_id
-    if same and case.candidate.coder == "template":
-        same = shop.coder.write(work.contract, work.origin.contract_path) == case.candidate
-    if not same:
+    elif case.candidate.coder != written.coder:
+        wrong = f"contract and settings name the coder {written.coder}, and the file names another"
+    elif case.candidate != written:
+        wrong = f"the coder {written.coder} writes it otherwise"
+    if wrong:
         raise SafetyStop(
-            f"what was handed over for {work.task} is not what its contract gives",
+            f"what was handed over for {work.task} is not what its contract gives: {wrong}",
             "Run the whole workflow again; if it stays so, somebody tampered with the artifacts.",
+        )
+
+
+def check_versions(answers: Answers, work: Commission) -> None:
+    """Compare the versions that the gates ran with those that this job knows.
+
+    Both jobs install from one lock, so the evidence may name the versions known here. Freqtrade
+    need not be installed here: its version is the lock's then.
+
+    Raises:
+        WorldError: they differ.
+    """
+    known = tool_versions(work.delivery.freqtrade_version)
+    ran = dict(answers.versions)
+    if not work.delivery.freqtrade:
+        ran.pop("freqtrade", None)  # it was there and proved nothing
+    if ran != known:
+        names = sorted(name for name in known | ran if known.get(name) != ran.get(name))
+        raise WorldError(
+            f"the gates of {work.task} ran with another version of {', '.join(names)[:200]}",
+            "Run the whole workflow again; all its jobs must name the same action.",
         )

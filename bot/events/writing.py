@@ -11,7 +11,7 @@ from bot.events.candles import with_candles
 from bot.events.contracts import tasks_of
 from bot.events.desk import Desk
 from bot.events.form import OPEN_THE_FORM
-from bot.events.handover import has_case, has_outcomes
+from bot.events.handover import Digests
 from bot.events.items import Deed, Item
 from bot.events.reasons import STATES, Reason, reason_of
 from bot.events.stages import deliver, proof_link
@@ -76,8 +76,14 @@ def announce(desk: Desk, item: Item) -> None:
         _tell(desk, item, Status(_name(item), 1, words, run_url=desk.actions.run_url))
 
 
-def write(desk: Desk, item: Item, folder: Path) -> Written:
+def write(desk: Desk, item: Item, folder: Path, digests: Digests) -> Written:
     """Do what an item asks for and tell everybody who waits for it.
+
+    Args:
+        desk: what the stage works with.
+        item: what to do.
+        folder: where the jobs leave their files.
+        digests: of the files that belong to the item, as the jobs told GitHub.
 
     Raises:
         StratwrightError: after it was told there too.
@@ -85,9 +91,12 @@ def write(desk: Desk, item: Item, folder: Path) -> Written:
     try:
         desk.forge.api.leave_room(ROOM)
         item = with_candles(item, desk.repository)
-        done = _DEEDS[item.deed](desk, item, folder)
+        if item.deed is Deed.PROPOSE:
+            done = _propose(desk, item, folder, digests)
+        else:
+            done = _DEEDS[item.deed](desk, item)
     except StratwrightError as error:
-        tell_failure(desk, item, error, folder)
+        tell_failure(desk, item, error, digests)
         raise
     if done.status is not None:
         status = replace(done.status, headline=f"{done.status.headline}{done.code}")
@@ -97,14 +106,14 @@ def write(desk: Desk, item: Item, folder: Path) -> Written:
     return done
 
 
-def _propose(desk: Desk, item: Item, folder: Path) -> Written:
+def _propose(desk: Desk, item: Item, folder: Path, digests: Digests) -> Written:
     if _superseded(desk, item):
         return _newer(item)
     if item.regenerate and _carried_out(desk, item):
         return Written("unchanged", 0)
     link = ""
     try:
-        result = deliver(desk, item, folder)
+        result = deliver(desk, item, folder, digests)
     except PullRequestForbidden as error:
         link = error.link
         draft = error.draft
@@ -166,7 +175,7 @@ def _standing(desk: Desk, item: Item, result: Result) -> str:
     )
 
 
-def _refuse(desk: Desk, item: Item, folder: Path) -> Written:
+def _refuse(desk: Desk, item: Item) -> Written:
     """A contract with mistakes: all of them, with their lines, and no branch."""
     if _superseded(desk, item):
         return _newer(item)
@@ -191,7 +200,7 @@ def _refuse(desk: Desk, item: Item, folder: Path) -> Written:
     return Written("refused", 2, status)
 
 
-def _close(desk: Desk, item: Item, folder: Path) -> Written:
+def _close(desk: Desk, item: Item) -> Written:
     """The contract is gone, so its open pull request goes too; branch and tags stay."""
     task, base = task_of_branch(item.branch), desk.repository.base().commit
     if task in tasks_of(desk.repository, base, desk.settings.contracts).values():
@@ -209,7 +218,7 @@ def _close(desk: Desk, item: Item, folder: Path) -> Written:
     return Written("closed" if closed else "unchanged", 0, status)
 
 
-def _answer(desk: Desk, item: Item, folder: Path) -> Written:
+def _answer(desk: Desk, item: Item) -> Written:
     words = _explanation(desk, item) if item.words == "explain" else item.words
     # Under the run's number: a failure that an earlier run told there must not stay.
     desk.forge.said.stick(Thread(item.at), f"order:{item.order}", words, desk.actions.run)
@@ -218,7 +227,6 @@ def _answer(desk: Desk, item: Item, folder: Path) -> Written:
 
 
 _DEEDS = {
-    Deed.PROPOSE: _propose,
     Deed.REFUSE: _refuse,
     Deed.CLOSE: _close,
     Deed.ANSWER: _answer,
@@ -278,11 +286,11 @@ def _complained(desk: Desk, item: Item) -> bool:
     return desk.forge.said.find(_thread(desk, item), _marker(item)) is not None
 
 
-def tell_failure(desk: Desk, item: Item, error: StratwrightError, folder: Path) -> None:
+def tell_failure(desk: Desk, item: Item, error: StratwrightError, digests: Digests) -> None:
     """Say what stopped the run, as far as GitHub still listens."""
     words = markdown_text(redact(f"{error.message} {error.hint}".strip()), 1000)
     headline = f"The run stopped before its end [{reason_of(error)}]: {words}"
-    done = _steps_before(item, error, folder)
+    done = _steps_before(error, digests)
     status = Status(_name(item), done, headline, True, run_url=desk.actions.run_url)
     desk.actions.summary(status_text(status))
     try:
@@ -291,12 +299,11 @@ def tell_failure(desk: Desk, item: Item, error: StratwrightError, folder: Path) 
         desk.say(f"this could not be told on GitHub: {second.message}")
 
 
-def _steps_before(item: Item, error: StratwrightError, folder: Path) -> int:
+def _steps_before(error: StratwrightError, digests: Digests) -> int:
     """How far a run came that stopped: GitHub and Git are met only after the gates."""
-    if not has_case(folder, item.key):
+    if not digests.case:
         return 1
-    judged = has_outcomes(folder, item.key)
-    return 3 if judged and isinstance(error, WorldError | BranchTaken) else 2
+    return 3 if digests.answers and isinstance(error, WorldError | BranchTaken) else 2
 
 
 def _carried_out(desk: Desk, item: Item) -> bool:

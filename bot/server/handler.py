@@ -16,6 +16,7 @@ from pydantic import SecretStr
 from bot.errors import InputError, SafetyStop, WorldError
 from bot.events.actions import Actions
 from bot.events.desk import Desk, authorise, open_desk, receive
+from bot.events.handover import Digests
 from bot.events.items import Deed, Item
 from bot.events.payload import parse_event
 from bot.events.reasons import Ignored, reason_of
@@ -165,17 +166,21 @@ def _do_all(
 
 def _do(desk: Desk, item: Item, folder: Path, bench: Bench) -> str:
     """One item through announce, generate, gates and write."""
+    digests = Digests()
     if item.deed is Deed.PROPOSE:
         announce(desk, item)
         try:
-            if generate(desk, item, folder):
-                run_gates(item.key, folder, folder, bench.sandbox, bench.mypy_cache, bench.say)
+            if case := generate(desk, item, folder):
+                digests = Digests(case)
+                sandbox, cache = bench.sandbox, bench.mypy_cache
+                _, answers = run_gates(item.key, case, folder, sandbox, cache, bench.say)
+                digests = Digests(case, answers)
         except (InputError, SafetyStop) as error:
-            tell_failure(desk, item, error, folder)
+            tell_failure(desk, item, error, digests)
             raise
         if refusal := _still_allowed(desk):
             return refusal.reason
-    done = write(desk, item, folder)
+    done = write(desk, item, folder, digests)
     desk.say(f"{item.path or item.at}: {done.state}{done.code}")
     return done.state
 

@@ -1,8 +1,11 @@
 """The real workflow and the real action under act, against a GitHub of our own.
 
-Stood in for, because act cannot fetch them without a network: checkout, setup-python,
-upload-artifact and download-artifact (see stand_ins/), and sudo. pip builds our package's metadata
-for real and installs nothing.
+Stood in for, because act cannot fetch them without a network: checkout, setup-python, cache,
+upload-artifact and download-artifact (see stand_ins/), and sudo. pip reads a short lock of what is
+installed here, builds our package's metadata for real and installs nothing.
+
+act keeps the outputs of one leg of a matrix only, where GitHub joins those of all. So the plan
+deals everything out to one leg here; several legs are tested in tests/bot/events.
 """
 
 import json
@@ -12,6 +15,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +28,18 @@ ACTION = f"stratwright/stratwright@{COMMIT}"
 STAND_INS = {
     "actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683": "checkout",
     "actions/setup-python@a26af69be951a213d495a4c3e4e4022e16d87065": "setup_python",
+    "actions/cache@0057852bfaa89a56745cba8c7296529d2fc39830": "cache",
     "actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02": "upload_artifact",
     "actions/download-artifact@d3f86a106a0bac45b974a628896c90dbdf5c8093": "download_artifact",
 }
+
+
+_ONE_LEG = """import sys
+from bot.events import items
+items.LEGS = items.LEGS[:1]
+from bot.cli import main
+sys.exit(main())
+"""
 
 
 @dataclass
@@ -43,18 +56,22 @@ class Ran:
         return sorted({job.split("-")[0] for job in self.jobs})
 
 
-def run_under_act(world: World, event: str, payload: dict[str, Any], folder: Path) -> Ran:
-    """Let act run the workflow for an event."""
+def run_under_act(
+    world: World, event: str, payload: dict[str, Any], folder: Path, tamper: str = ""
+) -> Ran:
+    """Let act run the workflow for an event; `tamper` is a program that changes artifacts."""
     world.fetch()
     folder.mkdir()
     workflow = folder / "stratwright.yml"
     workflow.write_text(workflow_text(Settings(), ACTION))
     (folder / "event.json").write_text(json.dumps(payload))
+    (folder / "tamper.py").write_text(tamper)
     house = _house(folder)
     variables = {
         "GITHUB_API_URL": world.hub.url,
         "STAND_IN_ARTIFACTS": str(folder / "artifacts"),
         "STRATWRIGHT_PACE": "0",
+        "STAND_IN_TAMPER": str(folder / "tamper.py") if tamper else "",
         # pip reads `false` here as: do not isolate the build, take what is installed.
         "PIP_NO_BUILD_ISOLATION": "false",
         "PIP_DRY_RUN": "1",
@@ -100,6 +117,11 @@ def _house(folder: Path) -> Path:
         if path in wanted:
             (place / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(HOUSE / path, place / path)
+    (place / "bot/locks").mkdir()
+    for name in ("github", "freqtrade"):
+        # Installed already, so that pip has nothing to fetch; a digest is needed all the same.
+        pin = f"iniconfig=={metadata.version('iniconfig')} --hash=sha256:{'0' * 64}\n"
+        (place / "bot/locks" / f"{name}.txt").write_text(pin)
     return place
 
 
@@ -108,9 +130,10 @@ def _programs(folder: Path) -> Path:
     place = folder / "programs"
     place.mkdir()
     scripts = {
-        "stratwright": f'PYTHONPATH="{HOUSE}" exec "{sys.executable}" -m bot.cli "$@"',
+        "stratwright": f'PYTHONPATH="{HOUSE}" exec "{sys.executable}" "{place}/one_leg.py" "$@"',
         "sudo": 'echo "sudo stand-in: $*"',
     }
+    (place / "one_leg.py").write_text(_ONE_LEG)
     for name, line in scripts.items():
         (place / name).write_text(f"#!/bin/sh\n{line}\n")
         (place / name).chmod(0o755)

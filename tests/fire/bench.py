@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from bot.cli import main
+from bot.events.handover import case_path, handed_text
 from bot.testing import GitHubServer
 from bot.testing.git_store import GitStore
 from bot.testing.messages import Exchange
 from tests.bot.events.hub import NAME, World, git, make_world
-from tests.bot.events.line import permissions, read_outputs, variables
+from tests.bot.events.line import Legs, permissions, read_matrix, variables
 from tests.fire.judging import judged_once
 
 STAGES = ("plan", "announce", "generate", "gates", "write")
@@ -148,8 +149,8 @@ class Bench:
     def handed_over(self, run: int = 100) -> dict[str, Any]:
         """What the jobs of a run left for those that follow."""
         folder = self.world.clone.parent / f"run-{run}"
-        files = {path.name: path.read_bytes() for path in (folder / "handover").glob("*.json")}
-        return {"outputs": read_outputs(folder / "output"), "files": files}
+        files = {path.name: path.read_bytes() for path in (folder / "handover").glob("*/*.json")}
+        return {"outputs": read_matrix(folder / "output-plan-"), "files": files}
 
     def another_clone(self, kept: Kept) -> WiredWorld:
         """A checkout of its own, as every run of Actions has it."""
@@ -188,36 +189,37 @@ class Bench:
         base = here.environment(
             event,
             payload,
-            GITHUB_OUTPUT=str(folder / "output"),
             GITHUB_STEP_SUMMARY=str(folder / "summary"),
             GITHUB_RUN_ID=str(run),
         )
 
-        def one(stage: str, keys: str = "") -> None:
+        legs = Legs(folder)
+
+        def one(stage: str, row: dict[str, Any]) -> None:
             if stage not in stages:
                 return
             ran.jobs = (*ran.jobs, stage)
             token = (tokens or {}).get(stage) or self._token(stage)
-            arguments = ["event", stage, f"--keys={keys}", "--handover", str(folder / "handover")]
-            arguments += ["--repository", str(here.clone)]
-            heard = io.StringIO()
-            with variables({**base, "GITHUB_TOKEN": token}):
+            arguments = ["event", stage, *legs.arguments(stage, row)]
+            arguments += ["--handover", str(folder / "handover"), "--repository", str(here.clone)]
+            heard, output = io.StringIO(), legs.output(stage, row)
+            with variables({**base, "GITHUB_TOKEN": token, "GITHUB_OUTPUT": str(output)}):
                 code = (
-                    self._gates(arguments, keys, folder / "handover", heard)
+                    self._gates(arguments, row["keys"], folder / "handover", output, heard)
                     if stage == "gates"
                     else (job or in_process)(arguments, heard)
                 )
             ran.code, ran.log = max(ran.code, code), ran.log + heard.getvalue()
 
-        one("plan")
-        ran.outputs = read_outputs(folder / "output")
+        one("plan", {})
+        ran.outputs = read_matrix(legs.output("plan", {}))
         for row in ran.outputs.get("announce", []):
-            one("announce", row["keys"])
+            one("announce", row)
         for row in ran.outputs.get("build", []):
-            one("generate", row["keys"])
-            one("gates", row["keys"])
+            one("generate", row)
+            one("gates", row)
         for row in ran.outputs.get("write", []):
-            one("write", row["keys"])
+            one("write", row)
         if (folder / "summary").exists():
             ran.summary = (folder / "summary").read_text()
         ran.calls = tuple(self.hub.requests[begun:])
@@ -247,9 +249,11 @@ class Bench:
     def _token(self, stage: str) -> str:
         return self.world.token(permissions(stage)) if permissions(stage) else ""
 
-    def _gates(self, arguments: list[str], keys: str, handover: Path, heard: io.StringIO) -> int:
+    def _gates(
+        self, arguments: list[str], keys: str, handover: Path, output: Path, heard: io.StringIO
+    ) -> int:
         """The gates of a candidate run once; its outcomes are handed over again after that."""
-        cases = [handover / f"case-{key}.json" for key in keys.split(",")]
+        cases = [case_path(handover, key) for key in keys.split(",")]
         there = [case for case in cases if case.exists()]
         digest = hashlib.sha256(b"".join(case.read_bytes() for case in there)).hexdigest()
         kept = self.memory / digest
@@ -258,13 +262,17 @@ class Bench:
             if code:
                 return code
             draft = self.memory / f"{digest}.{os.getpid()}"
-            draft.mkdir(parents=True)
-            for path in handover.glob("gates-*.json"):
-                shutil.copy(path, draft / path.name)
+            shutil.copytree(handover / "gates", draft)
             with contextlib.suppress(OSError):  # another worker was quicker
                 draft.rename(kept)
-        for path in kept.glob("gates-*.json") if there else ():
-            shutil.copy(path, handover / path.name)
+            return 0
+        handed = {}
+        for path in kept.glob("*.json") if there else ():
+            (handover / "gates").mkdir(exist_ok=True)
+            shutil.copy(path, handover / "gates" / path.name)
+            handed[path.stem] = hashlib.sha256(path.read_bytes()).hexdigest()
+        with output.open("a") as file:
+            file.write(f"handed<<end\n{handed_text(handed)}\nend\n")
         return 0
 
 

@@ -13,10 +13,32 @@ import yaml
 
 from bot.cli import main
 from bot.settings import Settings
-from bot.starter import workflow_text
+from bot.starter import OWN, workflow_text
 from tests.bot.events.hub import World
 
-JOBS = yaml.safe_load(workflow_text(Settings(), "$/"))["jobs"]
+JOBS = yaml.safe_load(workflow_text(Settings(), OWN))["jobs"]
+
+
+@dataclass(frozen=True)
+class Legs:
+    """What the legs of a run told GitHub, each in a file of its own; jobs can only add theirs."""
+
+    folder: Path
+
+    def output(self, stage: str, row: dict[str, Any]) -> Path:
+        """Where a leg's outputs are written."""
+        return self.folder / f"output-{stage}-{row.get('leg', '')}"
+
+    def arguments(self, stage: str, row: dict[str, Any]) -> list[str]:
+        """What the workflow passes to a stage: keys, and the digests that its legs told."""
+        given = [f"--keys={row.get('keys', '')}"]
+        if stage in ("gates", "write"):
+            given.append(f"--cases={self._handed('generate', row)}")
+        return [*given, f"--answers={self._handed('gates', row)}"] if stage == "write" else given
+
+    def _handed(self, job: str, row: dict[str, Any]) -> str:
+        declared = row["leg"] in JOBS[job]["outputs"]
+        return read_outputs(self.output(job, row)).get("handed", "") if declared else ""
 
 
 @dataclass
@@ -55,40 +77,45 @@ def run_event(
     world.fetch()
     folder = world.clone.parent / f"run-{run}"
     folder.mkdir()
-    ran = Ran()
+    ran, legs = Ran(), Legs(folder)
     base = world.environment(
         event,
         payload,
-        GITHUB_OUTPUT=str(folder / "output"),
         GITHUB_STEP_SUMMARY=str(folder / "summary"),
         GITHUB_RUN_ID=str(run),
     )
 
-    def job(stage: str, keys: str = "") -> None:
+    def job(stage: str, row: dict[str, Any]) -> None:
         token = world.token(permissions(stage)) if permissions(stage) else ""
-        arguments = ["event", stage, f"--keys={keys}", "--handover", str(folder / "handover")]
-        arguments += ["--repository", str(world.clone)]
-        with variables({**base, "GITHUB_TOKEN": token}):
+        arguments = ["event", stage, *legs.arguments(stage, row)]
+        arguments += ["--handover", str(folder / "handover"), "--repository", str(world.clone)]
+        output = legs.output(stage, row)
+        with variables({**base, "GITHUB_TOKEN": token, "GITHUB_OUTPUT": str(output)}):
             ran.codes[stage] = max(ran.codes.get(stage, 0), main(arguments))
+        if stage == "plan":
+            ran.outputs = read_matrix(output)
         between(stage, folder / "handover")
 
-    job("plan")
-    ran.outputs = read_outputs(folder / "output")
-    build = [row["keys"] for row in ran.outputs.get("build", [])]
+    job("plan", {})
     for row in ran.outputs.get("announce", []):
-        job("announce", row["keys"])
-    for keys in build:
-        job("generate", keys)
-        job("gates", keys)
+        job("announce", row)
+    for row in ran.outputs.get("build", []):
+        job("generate", row)
+        job("gates", row)
     for row in ran.outputs.get("write", []):
-        job("write", row["keys"])
+        job("write", row)
     if (folder / "summary").exists():
         ran.summary = (folder / "summary").read_text()
     return ran
 
 
-def read_outputs(path: Path) -> dict[str, Any]:
+def read_outputs(path: Path) -> dict[str, str]:
     """What a runner reads from GITHUB_OUTPUT."""
     text = path.read_text() if path.exists() else ""
     found = re.findall(r"^([a-z]+)<<(\S+)\n(.*?)\n\2$", text, re.MULTILINE | re.DOTALL)
-    return {name: json.loads(value) for name, _, value in found}
+    return {name: value for name, _, value in found}
+
+
+def read_matrix(path: Path) -> dict[str, Any]:
+    """The jobs that a plan asked for."""
+    return {name: json.loads(text) for name, text in read_outputs(path).items()}

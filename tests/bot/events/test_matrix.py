@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.events.items import MOST_JOBS, Deed, Item, key_of, make_matrix
+from bot.events.items import LEGS, MOST_JOBS, Deed, Item, key_of, make_matrix
 
 
 def items(count: int, deed: Deed) -> list[Item]:
@@ -17,23 +17,38 @@ def items(count: int, deed: Deed) -> list[Item]:
 def test_every_item_has_one_job_and_there_are_never_too_many_jobs(good: int, bad: int) -> None:
     work = items(good, Deed.PROPOSE) + items(bad, Deed.REFUSE)
     matrix = make_matrix(work)
-    assert len(matrix.build) <= MOST_JOBS
+    assert len(matrix.build) <= len(LEGS)
     assert len(matrix.write) <= MOST_JOBS
-    assert Counter(key for job in matrix.write for key in job) == Counter(i.key for i in work)
-    built = Counter(key for job in matrix.build for key in job)
+    assert Counter(key for job in matrix.write for key in job.keys) == Counter(i.key for i in work)
+    built = Counter(key for job in matrix.build for key in job.keys)
     assert built == Counter(i.key for i in work if i.deed is Deed.PROPOSE)
-    assert set(matrix.build) <= set(matrix.write)
-    sizes = [len(job) for job in matrix.build] or [0]
+    sizes = [len(job.keys) for job in matrix.build] or [0]
     assert max(sizes) - min(sizes) <= 1
 
 
+@given(st.integers(0, 1500), st.integers(0, 600))
+def test_a_job_that_writes_takes_the_files_of_one_leg_which_has_all_its_keys(
+    good: int, bad: int
+) -> None:
+    matrix = make_matrix(items(good, Deed.PROPOSE) + items(bad, Deed.REFUSE))
+    legs = {job.leg: set(job.keys) for job in matrix.build}
+    assert len(legs) == len(matrix.build)
+    assert set(legs) <= set(LEGS)
+    for job in matrix.write:
+        assert (
+            set(job.keys) <= legs[job.leg]
+            if job.leg
+            else not set(job.keys) & set().union(*legs.values())
+        )
+
+
 @pytest.mark.parametrize("count", [1, 199, 200])
-def test_up_to_two_hundred_contracts_have_a_job_each(count: int) -> None:
-    assert make_matrix(items(count, Deed.PROPOSE)).build == tuple(
-        (item.key,) for item in items(count, Deed.PROPOSE)
-    )
+def test_up_to_two_hundred_contracts_have_a_job_each_that_writes(count: int) -> None:
+    wanted = {(item.key,) for item in items(count, Deed.PROPOSE)}
+    assert {job.keys for job in make_matrix(items(count, Deed.PROPOSE)).write} == wanted
 
 
 def test_jobs_have_different_names() -> None:
     matrix = make_matrix(items(1000, Deed.PROPOSE))
-    assert len({job[0] for job in matrix.build}) == len(matrix.build)
+    assert len({job.keys[0] for job in matrix.build}) == len(matrix.build)
+    assert len({job.keys[0] for job in matrix.write}) == len(matrix.write)

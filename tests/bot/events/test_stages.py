@@ -40,6 +40,7 @@ def state(world: World) -> dict[str, str]:
 def test_the_job_that_writes_needs_no_freqtrade(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    world.commit({"stratwright.yml": "freqtrade: true\n"})
     before, after = world.commit({"contracts/dip.yaml": BOTH})
 
     def take_away(job: str, handover: Path) -> None:
@@ -240,7 +241,7 @@ def test_what_was_tampered_with_between_the_jobs_is_not_proposed(world: World) -
     before, after = world.commit({"contracts/dip.yaml": DIP})
 
     def tamper(job: str, folder: Path) -> None:
-        for path in folder.glob("case-*.json") if job == "gates" else ():
+        for path in (folder / "case").glob("*.json") if job == "gates" else ():
             case = json.loads(path.read_text())
             name = "Backtest/codes/oversold_dip.py"
             case["candidate"]["files"][name] += "\n# one more line\n"
@@ -248,7 +249,7 @@ def test_what_was_tampered_with_between_the_jobs_is_not_proposed(world: World) -
 
     ran = run_event(world, "push", push(before, after), between=tamper)
     assert ran.codes["write"] == 5
-    assert "not what its contract gives" in ran.summary
+    assert "is not the file that the generate job wrote" in ran.summary
     assert not world.branches
 
 
@@ -256,14 +257,15 @@ def test_answers_of_the_sandbox_to_other_questions_prove_nothing(world: World) -
     before, after = world.commit({"contracts/dip.yaml": DIP})
 
     def forge_answers(job: str, folder: Path) -> None:
-        for path in folder.glob("gates-*.json") if job == "gates" else ():
+        for path in (folder / "gates").glob("*.json") if job == "gates" else ():
             recorded = json.loads(path.read_text())
             answers = list(recorded["outcomes"].values())
             recorded["outcomes"] = {f"{n:064x}": each for n, each in enumerate(answers)}
             path.write_text(json.dumps(recorded))
 
     ran = run_event(world, "push", push(before, after), between=forge_answers)
-    assert ran.codes["write"] == 4
+    assert ran.codes["write"] == 5
+    assert "is not the file that the gates job wrote" in ran.summary
     assert not world.branches
 
 
@@ -271,7 +273,7 @@ def test_a_job_that_did_not_deliver_is_told(world: World) -> None:
     before, after = world.commit({"contracts/dip.yaml": DIP})
 
     def lose(job: str, folder: Path) -> None:
-        for path in folder.glob("gates-*.json") if job == "gates" else ():
+        for path in (folder / "gates").glob("*.json") if job == "gates" else ():
             path.unlink()
 
     ran = run_event(world, "push", push(before, after), between=lose)
