@@ -102,7 +102,7 @@ lock: $(TOOLS)/.ready  ## write the locks again: versions and digests of all tha
 audit: $(TOOLS)/.ready  ## ask the package index for known weaknesses of what the locks install
 	@for lock in bot/locks/github.txt bot/locks/freqtrade.txt tools/dev_lock.txt; do \
 	  echo "audit: $$lock"; \
-	  $(TOOLS)/bin/pip-audit --disable-pip --require-hashes --progress-spinner off -r $$lock || exit 1; \
+	  $(TOOLS)/bin/pip-audit --disable-pip --require-hashes --strict --progress-spinner off -r $$lock || exit 1; \
 	done
 
 sbom: $(READY)  ## write dist/stratwright.cdx.json, what the action installs

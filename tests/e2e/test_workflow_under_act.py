@@ -148,3 +148,50 @@ def test_a_dispatch_by_hand_proposes_the_named_contract(
     ran = run_under_act(world, "workflow_dispatch", event, tmp_path / "act")
     assert ran.code == 0, ran.log[-4000:]
     assert [pull.draft.branch for pull in forge.pulls()] == ["ai/generated/oversold-dip/strategy"]
+
+
+# Whoever captures a job of a run can put another file in the place of an artifact: run when one is
+# uploaded, as `tamper.py FOLDER NAME`.
+TAMPER = """
+import json, pathlib, shutil, sys
+folder, name = pathlib.Path(sys.argv[1]), sys.argv[2]
+if name == "stratwright-gates-leg_1":
+    for path in (folder / "stratwright-{kind}-leg_1").glob("*.json"):
+        {change}
+"""
+CHANGES = {
+    "another-coder": (
+        "case",
+        "case = json.loads(path.read_text()); case['candidate']['coder'] = 'agent'; "
+        "case['candidate']['files']['Backtest/codes/oversold_dip.py'] += 'x = 1\\n'; "
+        "path.write_text(json.dumps(case))",
+        "is not the file that the generate job wrote",
+    ),
+    "answers-for-the-case": (
+        "case",
+        "shutil.copy(folder / name / path.name, path)",
+        "is not the file that the generate job wrote",
+    ),
+    "edited-answers": (
+        "gates",
+        "path.write_text(path.read_text().replace('exit_code', 'exit_code', 1) + ' ')",
+        "is not the file that the gates job wrote",
+    ),
+    "renamed": ("gates", "path.rename(path.with_name('x.json'))", "did not deliver"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_artifact_that_was_changed_between_two_jobs_is_refused(
+    world: World, forge: GitHubForge, tmp_path: Path, name: str
+) -> None:
+    kind, change, reason = CHANGES[name]
+    text = CONTRACTS["contracts/oversold_dip.yaml"]
+    before, after = world.commit({"contracts/oversold_dip.yaml": text})
+    tamper = TAMPER.format(kind=kind, change=change)
+    ran = run_under_act(world, "push", push(before, after), tmp_path / "act", tamper)
+    assert (ran.code != 0, ran.jobs["write"]) == (True, "failure"), ran.log[-4000:]
+    assert ran.seen == ["gates", "generate", "plan", "write"]
+    assert reason in ran.log
+    assert not world.branches
+    assert forge.pulls() == ()
