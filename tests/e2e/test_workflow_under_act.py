@@ -8,6 +8,7 @@ from bot.forge.github_api import GitHubApi
 from bot.forge.github_comments import Thread
 from bot.forge.port import PullState
 from bot.report.hidden_block import read_hidden_block
+from bot.starter import OWN
 from bot.testing import GitHubServer
 from bot.testing.description import read_description
 from tests.bot.events.hub import (
@@ -24,7 +25,7 @@ from tests.bot.events.hub import (
     repository,
     user,
 )
-from tests.e2e.under_act import run_under_act
+from tests.e2e.under_act import house_of_the_action, run_under_act
 
 CONTRACTS = {
     f"contracts/{name}.yaml": (HOUSE / f"contracts/{name}.yaml").read_text()
@@ -148,6 +149,23 @@ def test_a_dispatch_by_hand_proposes_the_named_contract(
     ran = run_under_act(world, "workflow_dispatch", event, tmp_path / "act")
     assert ran.code == 0, ran.log[-4000:]
     assert [pull.draft.branch for pull in forge.pulls()] == ["ai/generated/oversold-dip/strategy"]
+
+
+def test_the_workflow_of_the_actions_own_repository_starts_from_its_checkout(
+    world: World, forge: GitHubForge, tmp_path: Path
+) -> None:
+    house = house_of_the_action(tmp_path / "house")
+    files = {
+        str(path.relative_to(house)): path.read_text()
+        for path in house.rglob("*")
+        if path.is_file() and path.name != "README.md"
+    }
+    text = CONTRACTS["contracts/oversold_dip.yaml"]
+    before, after = world.commit({**files, "contracts/oversold_dip.yaml": text})
+    ran = run_under_act(world, "push", push(before, after), tmp_path / "act", action=OWN)
+    assert ran.code == 0, ran.log[-4000:]
+    assert ran.seen == ["gates", "generate", "plan", "write"]
+    assert len(forge.pulls()) == 1
 
 
 # Whoever captures a job of a run can put another file in the place of an artifact: run when one is

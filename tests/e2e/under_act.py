@@ -57,16 +57,21 @@ class Ran:
 
 
 def run_under_act(
-    world: World, event: str, payload: dict[str, Any], folder: Path, tamper: str = ""
+    world: World,
+    event: str,
+    payload: dict[str, Any],
+    folder: Path,
+    tamper: str = "",
+    action: str = ACTION,
 ) -> Ran:
     """Let act run the workflow for an event; `tamper` is a program that changes artifacts."""
     world.fetch()
     folder.mkdir()
     workflow = folder / "stratwright.yml"
-    workflow.write_text(workflow_text(Settings(), ACTION))
+    workflow.write_text(workflow_text(Settings(), action))
     (folder / "event.json").write_text(json.dumps(payload))
     (folder / "tamper.py").write_text(tamper)
-    house = _house(folder)
+    house = house_of_the_action(folder / "action")
     variables = {
         "GITHUB_API_URL": world.hub.url,
         "STAND_IN_ARTIFACTS": str(folder / "artifacts"),
@@ -104,9 +109,8 @@ def run_under_act(
     return _read(done.returncode, done.stdout, done.stderr)
 
 
-def _house(folder: Path) -> Path:
+def house_of_the_action(place: Path) -> Path:
     """The action's repository, as a checkout of it would be: what Git knows of this one."""
-    place = folder / "action"
     listed = subprocess.run(
         ["git", "-C", str(HOUSE), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         capture_output=True,
