@@ -17,6 +17,7 @@ from bot.coder.settings import flat_settings
 from bot.contract.evaluator import evaluate
 from bot.contract.language import Program
 from bot.contract.model import Contract
+from bot.contract.occurrences import count_signals
 from bot.decisions import contract_decisions, contract_signals
 from bot.errors import InputError
 from bot.market_data import MarketData
@@ -27,7 +28,7 @@ class Judgement:
     """What the broker made of a set of decisions.
 
     Attributes:
-        summary: the report's figures.
+        summary: the report's figures, and how often the contract's rules held.
         broker: the simulated broker after the last candle; trades, events and equity are read
             from it.
     """
@@ -72,7 +73,13 @@ def judge_rules(
         summary = run_feeds(SimBrokerAdapter(broker), feeds, cfg)
     except BacktestError as error:
         raise InputError(error.message, error.hint) from None
-    return Judgement(summary, broker)
+    return Judgement({**summary, "signals": _signals(program, data)}, broker)
+
+
+def _signals(program: Program, data: MarketData) -> dict[str, Any]:
+    """How often each rule of the contract held on the candles."""
+    views: Any = {symbol: CandleView(candles) for symbol, candles in data.candles.items()}
+    return count_signals(program, views)
 
 
 def judge(
@@ -89,4 +96,4 @@ def judge(
         summary = replay_decisions(SimBrokerAdapter(broker), data.frame, cfg, decisions)
     except BacktestError as error:
         raise InputError(error.message, error.hint) from None
-    return Judgement(summary, broker)
+    return Judgement({**summary, "signals": _signals(program, data)}, broker)

@@ -19,6 +19,7 @@ from bot.gates.examination import Examination
 from bot.identity import TaskName, Trailers
 from bot.market_data import MarketData
 from bot.report.behaviour import compare_trades
+from bot.report.holding import held_value
 from bot.report.page import report_html
 from bot.report.picture import picture
 from bot.report.proposal import pull_request_body
@@ -134,6 +135,9 @@ def tell_story(
         model=candidate.model,
         versions=versions,
         behaviour_change=change,
+        held=held_value(
+            {name: (c.times, c.open, c.close) for name, c in data.candles.items()}, contract.capital
+        ),
         files=tuple(sorted(candidate.files)),
         notes=notes,
     )

@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Backtest and write the files."""
     from adapters.strategy_cli import short_report
+    from bot.report.headline import told_lines
 
     is_code = args.subject.suffix == ".py"
     progress = Progress()
@@ -54,7 +55,8 @@ def run(args: argparse.Namespace) -> int:
         answer = {"summary": judgement.summary, "files": files}
         sys.stdout.write(json.dumps(answer, allow_nan=False) + "\n")
     else:
-        sys.stdout.write(short_report(judgement.summary, files))
+        lines = "".join(f"{line}\n" for line in told_lines(judgement.summary))
+        sys.stdout.write(lines + short_report(judgement.summary, files))
     return 0
 
 
@@ -117,10 +119,14 @@ def _of_file(args: argparse.Namespace, progress: Progress) -> "Judgement":
 
 def _written(judgement: "Judgement", out: Path) -> dict[str, str]:
     """Write the files of a backtest."""
+    from Backtest.report_files import write_report
     from bot.errors import WorldError
 
+    broker = judgement.broker
     try:
-        return judgement.broker.save_report(str(out))
+        return write_report(
+            str(out), broker.get_trades(), broker.get_equity_curve(), dict(judgement.summary)
+        )
     except (FileExistsError, NotADirectoryError):
         raise InputError(f"{out} is not a folder", "Give --out another folder.") from None
     except OSError as error:

@@ -122,6 +122,7 @@ def run_contract(args: argparse.Namespace, path: Path) -> int:
     from bot.mutation.trial import try_mutants
     from bot.places import contract_label, repository_root
     from bot.plan import planned_files
+    from bot.report.headline import figures_of, told_lines
     from bot.report.terminal import gate_table
     from bot.sealing import seal
     from bot.targets import decide_delivery
@@ -165,8 +166,11 @@ def run_contract(args: argparse.Namespace, path: Path) -> int:
         verdicts.append(mutation.verdict)
         told = {"mutants": mutation.to_dict()}
     passed = all(verdict.passed for verdict in verdicts)
+    judged = examination.judgement
+    summary = judged.summary if judged is not None else {}
     if args.json:
         answer = {
+            "figures": figures_of(summary),
             "passed": passed,
             "gates": [verdict.to_dict() for verdict in verdicts],
             "remembered": sorted(examination.remembered),
@@ -175,7 +179,7 @@ def run_contract(args: argparse.Namespace, path: Path) -> int:
         }
         sys.stdout.write(json.dumps(answer) + "\n")
     else:
-        notes = "".join(f"{note}\n" for note in delivery.notes)
+        notes = "".join(f"{note}\n" for note in (*told_lines(summary), *delivery.notes))
         sys.stdout.write(f"{gate_table(verdicts, examination.remembered)}{notes}\n")
     return 0 if passed else 1
 

@@ -6,9 +6,10 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bot.redaction import inert
+from bot.report.headline import figure_line, figures_of
 
 if TYPE_CHECKING:
     from bot.forge.port import Forge, PullRequest
@@ -61,14 +62,17 @@ def run(args: argparse.Namespace) -> int:
 
 def _list(args: argparse.Namespace, repository: "Repository", forge: "Forge") -> str:
     pulls = forge.pulls()
+    figures = {pull.number: _figures(repository, pull) for pull in pulls}
     if args.json:
-        return _json([_plain(pull) for pull in pulls])
+        return _json(
+            [{**_plain(pull), "figures": figures_of(figures[pull.number])} for pull in pulls]
+        )
     if not pulls:
         return "no pull requests yet; stratwright run CONTRACT opens one\n"
     rows = [
         f"{pull.number:>4}  {pull.state:<7} {pull.draft.head[:12]}  {pull.draft.branch}  "
         f"{_approved(forge, pull)}"
-        f"{inert(pull.draft.title)}"
+        f"{inert(pull.draft.title)}\n{'':>6}{figure_line(figures[pull.number])}".rstrip()
         for pull in pulls
     ]
     return "\n".join(rows) + "\n"
@@ -82,11 +86,19 @@ def _approved(forge: "Forge", pull: "PullRequest") -> str:
     return f"approved by {', '.join(dict.fromkeys(names))}  " if names else ""
 
 
+def _figures(repository: "Repository", pull: "PullRequest") -> dict[str, Any]:
+    """The figures of what a pull request proposes."""
+    from bot.commands.report import summary_at
+
+    return summary_at(repository, pull.draft.head, pull.draft.branch)
+
+
 def _show(args: argparse.Namespace, repository: "Repository", forge: "Forge") -> str:
     from bot.forge.records import to_plain
 
     pull = forge.get(args.number)
     check = forge.get_check(pull.draft.head)
+    summary = _figures(repository, pull)
     comments, reviews = forge.comments(pull.number), forge.reviews(pull.number)
     if args.json:
         more = {
@@ -94,7 +106,7 @@ def _show(args: argparse.Namespace, repository: "Repository", forge: "Forge") ->
             "comments": [to_plain(comment) for comment in comments],
             "reviews": [to_plain(review) for review in reviews],
         }
-        return _json({**_plain(pull), **more})
+        return _json({**_plain(pull), **more, "figures": figures_of(summary)})
     draft = pull.draft
     rows = {
         "state": f"{pull.state} {pull.reason}".rstrip(),
@@ -103,6 +115,7 @@ def _show(args: argparse.Namespace, repository: "Repository", forge: "Forge") ->
         "tag": draft.tag,
         "run": draft.correlation_id,
         "opened": f"{pull.created} by {pull.author}",
+        "result": figure_line(summary),
         "gates": f"{'passed' if check.passed else 'refused'}: {check.summary}" if check else "",
     }
     lines = [f"#{pull.number} {draft.title}", ""]

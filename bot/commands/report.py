@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bot.errors import InputError
 
@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the files and print the gate table."""
     from bot.gates.port import Verdict
+    from bot.report.headline import figures_of, told_lines
     from bot.report.terminal import gate_table
     from bot.repository import open_repository
     from bot.written import write_files
@@ -36,14 +37,34 @@ def run(args: argparse.Namespace) -> int:
     files = find_evidence(open_repository(args.repository, to_write=False), args.name)
     write_files(args.out, files)
     gates = json.loads(files["gates.json"])["gates"]
+    summary = read_summary(files.get("summary.json"))
     if args.json:
         paths = {name: str(args.out / name) for name in files}
-        sys.stdout.write(json.dumps({"files": paths, "gates": gates}) + "\n")
+        answer = {"files": paths, "gates": gates, "figures": figures_of(summary)}
+        sys.stdout.write(json.dumps(answer) + "\n")
         return 0
+    sys.stdout.write("".join(f"{line}\n" for line in told_lines(summary)))
     sys.stdout.write(gate_table(tuple(Verdict(**gate) for gate in gates)) + "\n")
     shown = "report.html" if "report.html" in files else "gates.json"
     sys.stdout.write(f"open {args.out / shown}\n")
     return 0
+
+
+def read_summary(content: bytes | None) -> dict[str, Any]:
+    """The figures of a summary.json; none where there is no such file or it cannot be read."""
+    try:
+        summary = json.loads(content or b"{}")
+    except ValueError:
+        return {}
+    return summary if isinstance(summary, dict) else {}
+
+
+def summary_at(repository: "Repository", commit: str, branch: str) -> dict[str, Any]:
+    """The figures of a candidate's commit."""
+    if not commit:
+        return {}
+    folder = branch.replace("ai/generated", "artifacts", 1)
+    return read_summary(repository.read(commit, f"{folder}/summary.json"))
 
 
 def find_evidence(repository: "Repository", name: str) -> dict[str, bytes]:

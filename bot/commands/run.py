@@ -3,8 +3,9 @@
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bot.errors import InputError, StratwrightError
 
@@ -65,9 +66,12 @@ def run(args: argparse.Namespace) -> int:
 def run_one(path: Path, shop: "Workshop", *, as_json: bool) -> int:
     """Run one contract and print what became of it."""
     from bot.pipeline import run_line
+    from bot.report.headline import figures_of
 
     result = run_line(path, shop)
-    sys.stdout.write((json.dumps(result.to_dict()) if as_json else describe(result)) + "\n")
+    summary = _summary(result, shop)
+    answer = {**result.to_dict(), "figures": figures_of(summary)}
+    sys.stdout.write((json.dumps(answer) if as_json else describe(result, summary)) + "\n")
     sys.stdout.flush()
     return result.exit_code
 
@@ -105,11 +109,23 @@ def in_order(paths: list[Path]) -> list[Path]:
     return ordered
 
 
-def describe(result: "Result") -> str:
+def _summary(result: "Result", shop: "Workshop") -> dict[str, Any]:
+    """The figures of what was proposed, or of what was refused."""
+    from bot.commands.report import read_summary, summary_at
+
+    if result.commit:
+        return summary_at(shop.repository, result.commit, result.branch)
+    found = sorted(Path(result.artifacts).glob("artifacts/*/*/summary.json"))
+    return read_summary(found[0].read_bytes() if result.artifacts and found else None)
+
+
+def describe(result: "Result", summary: Mapping[str, Any]) -> str:
     """What became of a contract, for people."""
+    from bot.report.headline import told_lines
     from bot.report.terminal import gate_table
 
     lines = [f"{result.status}  {result.correlation_id}"]
+    lines += [f"  {line}" for line in told_lines(summary)]
     if result.note:
         lines.append(f"  {result.note}")
     rows = {

@@ -24,13 +24,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print one block for each task."""
+    from bot.commands.report import summary_at
+    from bot.report.headline import figure_line, figures_of
     from bot.repository import open_repository
 
-    standings = read_standings(open_repository(args.repository, to_write=False))
+    repository = open_repository(args.repository, to_write=False)
+    told = [
+        (standing, summary_at(repository, standing.commit, standing.branch))
+        for standing in read_standings(repository)
+    ]
     if args.json:
-        text = json.dumps([asdict(standing) for standing in standings], indent=2)
-    elif standings:
-        text = "\n".join(_block(standing) for standing in standings)
+        rows = [{**asdict(standing), "figures": figures_of(found)} for standing, found in told]
+        text = json.dumps(rows, indent=2)
+    elif told:
+        text = "\n".join(_block(standing, figure_line(found)) for standing, found in told)
     else:
         text = "nothing proposed yet; stratwright run CONTRACT does"
     sys.stdout.write(text + "\n")
@@ -61,13 +68,14 @@ def read_standings(repository: "Repository") -> "list[Standing]":
     ]
 
 
-def _block(standing: "Standing") -> str:
+def _block(standing: "Standing", figures: str) -> str:
     pull = f"  #{standing.pull_request}" if standing.pull_request is not None else ""
     lines = [f"{standing.workflow}/{standing.task}  {standing.status}{pull}"]
     rows = {
         "run": standing.correlation_id,
         "branch": f"{standing.branch} {standing.commit[:12]}".rstrip(),
         "tag": standing.tag,
+        "result": figures,
         "last": standing.last_event,
     }
     return "\n".join(lines + [f"  {label:<8}{value}" for label, value in rows.items() if value])

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from bot.report import picture
 from bot.report.asked import indicator_rows, parameter_rows, risk_words, rule_rows
 from bot.report.figures import counted
+from bot.report.headline import no_trade_words
 from bot.report.inert import html_text, one_line
 from bot.report.page_style import STYLE
 from bot.report.story import Judged, Story
@@ -83,6 +84,7 @@ def _head(story: Story) -> str:
         f"<p>{_said(description)}</p>" if description else "",
         f'<div class="verdict {kind}"><strong>{html_text(verdict_title(story))}</strong>',
         f"{html_text(result_line(story))}</div>",
+        f"<p>{_said(no_trade_words(story.summary))}</p>" if no_trade_words(story.summary) else "",
         *(f'<p><strong class="bad">{_said(note)}</strong></p>' for note in story.notes),
         "</header>",
     ]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import quote, urlsplit
 
 from bot.report.asked import indicator_rows, parameter_rows, risk_words, rule_rows
+from bot.report.headline import no_trade_words
 from bot.report.hidden_block import hidden_block
 from bot.report.inert import markdown_code, markdown_text
 from bot.report.story import Judged, Story
@@ -82,6 +83,7 @@ def _verdict(story: Story) -> str:
     lines = [
         f"## {mark} {verdict_title(story)}",
         f"**{result_line(story)}**",
+        markdown_text(no_trade_words(story.summary), 2000),
         f"{markdown_text(story.contract.name, 80)} · {markdown_text(market_line(story), 300)}",
     ]
     description = markdown_text(story.contract.description, 800)
@@ -90,7 +92,7 @@ def _verdict(story: Story) -> str:
     lines += [f"⚠️ **{markdown_text(note, 300)}**" for note in story.notes]
     if story.failed:
         lines.append("\n".join(_refused(verdict) for verdict in story.failed[:5]))
-    return "\n\n".join(lines)
+    return "\n\n".join(line for line in lines if line)
 
 
 def _refused(verdict: Judged) -> str:

@@ -4,7 +4,6 @@ Strings of the contract pass through as they are; whoever shows a row escapes it
 """
 
 import shlex
-from collections.abc import Mapping
 from typing import Any
 
 from Backtest.positions import Trade
@@ -21,30 +20,29 @@ from bot.report.figures import (
     rate,
     volume,
 )
+from bot.report.headline import collision_words, figure_line, no_trade_words, part, rejection_words
 from bot.report.inert import one_line
 from bot.report.story import Judged, Story
 
 
 def verdict_title(story: Story) -> str:
-    """Whether it may be proposed, in one line."""
+    """Whether it is proven, accepted or refused, and what was asked, in one line."""
     total = len(story.verdicts)
     if not total:
         return "Refused: no gate has judged it"
-    if story.accepted:
-        return "Accepted: the gate passed" if total == 1 else f"Accepted: all {total} gates passed"
-    return f"Refused: {len(story.failed)} of {counted(total, 'gate')} failed"
+    if not story.accepted:
+        return f"Refused: {len(story.failed)} of {counted(total, 'gate')} failed"
+    gates = "the gate passed" if total == 1 else f"all {total} gates passed"
+    asked = story.contract.acceptance.model_dump(exclude_none=True)
+    if not asked:
+        return f"Proven, nothing asked of its results: {gates}"
+    met = ", ".join(f"{name} {value:g}" for name, value in asked.items())
+    return f"Accepted: asked {met}, and met; {gates}"
 
 
 def result_line(story: Story) -> str:
-    """What came out of the back-test, in one sentence."""
-    summary = story.summary
-    if not number(summary.get("bars")):
-        return "There is no back-test: no candle was played."
-    held = _part(summary, "buy_and_hold").get("return")
-    trades = counted(summary.get("total_trades"), "trade")
-    line = f"The back-test returned {percent(summary.get('return'), sign=True)} after costs"
-    against = "" if number(held) is None else f"; buying and holding {percent(held, sign=True)}"
-    return f"{line} over {trades}{against}."
+    """The figures in one line of our own making."""
+    return figure_line(story.summary) or "There is no back-test: no candle was played."
 
 
 def market_line(story: Story) -> str:
@@ -72,7 +70,7 @@ def currency(contract: Contract) -> str:
 def metric_rows(story: Story) -> list[tuple[str, str, str]]:
     """The figures that matter: name, value, and what stands behind it."""
     get = story.summary.get
-    held = _part(story.summary, "buy_and_hold").get("return")
+    held = part(story.summary, "buy_and_hold").get("return")
     capital, final = decimal(get("capital")), decimal(get("final_equity"))
     wins = f"{count(get('winners') or 0)} won, {count(get('losers') or 0)} lost"
     extremes = f"best {decimal(get('best_trade'), sign=True)}, "
@@ -108,7 +106,7 @@ def _bps(value: Any) -> str:
 def year_rows(story: Story) -> list[tuple[str, str, str, str, str, str]]:
     """Every calendar year: return, drawdown, trades, win rate, profit."""
     rows = []
-    for year, row in _part(story.summary, "by_year").items():
+    for year, row in part(story.summary, "by_year").items():
         trades = number(row.get("trades")) or 0
         rows.append(
             (
@@ -142,7 +140,6 @@ def cost_words(story: Story) -> str:
 def open_end_words(story: Story) -> str:
     """What is not in the statistics; empty if everything is."""
     forced = number(story.summary.get("forced_exits")) or 0
-    rejected = number(story.summary.get("orders_rejected")) or 0
     parts = []
     if forced:
         profit = decimal(story.summary.get("forced_pnl"), sign=True)
@@ -151,15 +148,14 @@ def open_end_words(story: Story) -> str:
             f"{counted(forced, 'position')} {verb} still open at the end: closed at the last "
             f"price ({profit}), listed, not counted in the statistics."
         )
-    if rejected:
-        verb = "was" if rejected == 1 else "were"
-        parts.append(f"{counted(rejected, 'order')} {verb} rejected for lack of cash or size.")
-    return " ".join(parts)
+    told = no_trade_words(story.summary)
+    more = (rejection_words(story.summary), collision_words(story.summary))
+    return " ".join([*parts, *(words for words in more if words not in told)])
 
 
 def ambiguity_words(story: Story) -> str:
     """How much of the profit depends on the order of prices inside a candle."""
-    band = _part(story.summary, "ambiguity_band")
+    band = part(story.summary, "ambiguity_band")
     doubtful = number(band.get("ambiguous_trades")) or 0
     if not doubtful:
         return (
@@ -252,11 +248,6 @@ def refusal(verdict: Judged) -> str:
     if verdict.passed is True:
         return ""
     return verdict.reason or "The gate gave no reason."
-
-
-def _part(summary: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = summary.get(name)
-    return found if isinstance(found, Mapping) else {}
 
 
 def reproduce_command(story: Story) -> str:

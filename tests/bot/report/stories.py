@@ -3,15 +3,12 @@
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
 
 from bot.contract.digest import contract_digest
 from bot.contract.load import load_contract
 from bot.contract.program import compile_contract
 from bot.judge import decide, judge
-from bot.market_data import MarketData, read_market_data
+from bot.market_data import read_market_data
 from bot.report.behaviour import compare_trades
 from bot.report.holding import held_value
 from bot.report.story import Story
@@ -78,7 +75,9 @@ def told(name: str = "oversold_dip") -> Story:
         summary=judgement.summary,
         trades=trades,
         equity=judgement.broker.get_equity_curve(),
-        held=held_value(_candles(data), contract.capital),
+        held=held_value(
+            {name: (c.times, c.open, c.close) for name, c in data.candles.items()}, contract.capital
+        ),
         correlation_id="corr_5f1c0a9be3d2",
         branch=contract.branch,
         tag=f"ai/{contract.workflow}/{contract.task}/corr_5f1c0a9be3d2",
@@ -92,13 +91,3 @@ def told(name: str = "oversold_dip") -> Story:
         behaviour_change=compare_trades(trades[2:], trades[:-1], "main"),
         files=(f"Backtest/codes/{name}.py", f"tests/test_{name}.py"),
     )
-
-
-def _candles(data: MarketData) -> dict[str, list[tuple[int, float, float]]]:
-    return {symbol: _rows(frame) for symbol, frame in data.frames.items()}
-
-
-def _rows(frame: pd.DataFrame) -> list[tuple[int, float, float]]:
-    times: Any = frame["timestamp"]
-    stamps = times.astype("datetime64[ms, UTC]").astype("int64").tolist()
-    return list(zip(stamps, frame["open"].tolist(), frame["close"].tolist(), strict=True))

@@ -2,6 +2,7 @@ import math
 import re
 import xml.etree.ElementTree as ElementTree
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -118,7 +119,10 @@ def test_holding_ends_where_the_summary_says() -> None:
 
 
 def test_holding_two_symbols_shares_the_capital() -> None:
-    candles = {"A": [(1, 10.0, 11.0), (2, 11.0, 12.0)], "B": [(2, 5.0, 10.0), (3, 1.0, 20.0)]}
+    candles = {
+        "A": (np.array([1, 2]), np.array([10.0, 11.0]), np.array([11.0, 12.0])),
+        "B": (np.array([2, 3]), np.array([5.0, 1.0]), np.array([10.0, 20.0])),
+    }
     assert held_value(candles, 100.0) == [(1, 105.0), (2, 160.0), (3, 260.0)]
     assert held_value({}, 100.0) == []
 

@@ -108,7 +108,7 @@ def test_a_body_is_always_below_githubs_limit() -> None:
 def test_an_ordinary_body_has_everything() -> None:
     body = pull_request_body(told(), IMAGE)
     for words in (
-        "## ✅ Accepted: all 13 gates passed",
+        "## ✅ Accepted: asked min_trades 10, max_drawdown 0.3, and met; all 13 gates passed",
         f"]({IMAGE})",
         "commission 0.1% of the value of every fill",
         "Buy when rsi is below oversold and close is above trend.",

@@ -1,6 +1,7 @@
 from dataclasses import replace
 from typing import Any
 
+from bot.contract.model import Acceptance
 from bot.report import wording
 from bot.report.story import Story
 from tests.bot.report.stories import PASSED, REFUSED, told
@@ -13,8 +14,15 @@ def with_figures(**figures: Any) -> Story:
 
 def test_the_verdict_is_one_line() -> None:
     story = told()
-    assert wording.verdict_title(story) == "Accepted: all 13 gates passed"
-    assert wording.verdict_title(replace(story, verdicts=PASSED[:1])) == "Accepted: the gate passed"
+    assert wording.verdict_title(story) == (
+        "Accepted: asked min_trades 10, max_drawdown 0.3, and met; all 13 gates passed"
+    )
+    assert wording.verdict_title(replace(story, verdicts=PASSED[:1])) == (
+        "Accepted: asked min_trades 10, max_drawdown 0.3, and met; the gate passed"
+    )
+    free = story.contract.model_copy(update={"acceptance": Acceptance()})
+    title = "Proven, nothing asked of its results: all 13 gates passed"
+    assert wording.verdict_title(replace(story, contract=free)) == title
     refused = replace(story, verdicts=REFUSED)
     assert wording.verdict_title(refused) == "Refused: 2 of 13 gates failed"
     assert not refused.accepted
