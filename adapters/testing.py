@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,13 +26,35 @@ Fate = tuple[int, list[Candle], Trade]
 
 _FIRST_CANDLE = pd.Timestamp("2024-01-01", tz="UTC")
 _MINUTE_MS = 60_000
-_REGIME_BARS = 40
 _BATCH = 512
 _DRIFTS = (-0.006, -0.002, 0.0, 0.002, 0.006)
 _SWINGS = (0.003, 0.008, 0.02)
 _STAGED_GAPS = (0.0, 0.0, 0.2, -0.2, 0.6, -0.6, 1.5, -1.5, 3.0, -3.0)
 _STAGED_BODIES = (0.0, 0.1, 0.4, 1.0, 1.0, 2.0, 3.0)
 _STAGED_SHADOWS = (0.0, 0.0, 0.0, 0.1, 0.4, 2.0)
+
+
+class Mood(NamedTuple):
+    """How a market behaves: its level, volume and swings, how often it turns, gaps and rests."""
+
+    price: float = 100.0
+    volume: int = 1
+    swing: float = 1.0
+    regime_bars: int = 40
+    gaps: float = 0.05
+    untraded: float = 0.0
+
+
+# The usual one, and others for rules that it does not decide.
+MOODS = (
+    Mood(),
+    Mood(price=30_000.0, volume=1_000),
+    Mood(price=5.0, volume=100_000),
+    Mood(swing=0.15),
+    Mood(swing=4.0, gaps=0.3, untraded=0.2),
+    Mood(swing=0.5, regime_bars=250, untraded=0.2),
+    Mood(price=1_000.0, volume=10_000_000, swing=2.0, regime_bars=10),
+)
 
 
 def market(bars: int, seed: int, minutes: int = 60) -> pd.DataFrame:
@@ -43,7 +65,7 @@ def market(bars: int, seed: int, minutes: int = 60) -> pd.DataFrame:
 
     Args:
         bars: how many candles.
-        seed: which market.
+        seed: which market; its thousands are the number of a mood, see `MOODS`.
         minutes: the length of a candle.
     """
     return _long_market(-(-bars // _BATCH) * _BATCH, seed, minutes).iloc[:bars].copy()
@@ -66,19 +88,21 @@ def _framed(rows: list[tuple[float, ...]], minutes: int) -> pd.DataFrame:
 def _rows(seed: int, bars: int) -> list[tuple[float, ...]]:
     """Open, high, low, close and volume of every candle."""
     chance = _Chance(seed)
-    close = 100.0
+    mood = MOODS[seed // 1000 % len(MOODS)]
+    close = mood.price
     rows: list[tuple[float, ...]] = []
     drift = swing = 0.0
     for bar in range(bars):
-        if bar % _REGIME_BARS == 0:
-            drift, swing = chance.pick(_DRIFTS), chance.pick(_SWINGS)
-        gap = chance.bell() * swing if chance.uniform() < 0.05 else 0.0
+        if bar % mood.regime_bars == 0:
+            drift, swing = chance.pick(_DRIFTS), chance.pick(_SWINGS) * mood.swing
+        gap = chance.bell() * swing if chance.uniform() < mood.gaps else 0.0
         opened = round(max(1.0, close * (1 + gap)), 2)
         close = round(max(1.0, opened * (1 + drift / 4 + chance.bell() * swing)), 2)
         high = round(max(opened, close) * (1 + chance.uniform() * swing), 2)
         low = round(max(0.5, min(opened, close) * (1 - chance.uniform() * swing)), 2)
         volume = round(100 + 900 * chance.uniform() * (1 + abs(close / opened - 1) * 50))
-        rows.append((opened, high, low, close, float(volume)))
+        rests = mood.untraded > 0.0 and chance.uniform() < mood.untraded
+        rows.append((opened, high, low, close, 0.0 if rests else float(volume * mood.volume)))
     return rows
 
 

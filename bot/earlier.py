@@ -8,14 +8,16 @@ from typing import Any
 
 from Backtest.positions import Trade
 from bot.contract.digest import contract_digest
-from bot.contract.load import FORMS, parse_contract
+from bot.contract.load import FORMS, load_contract, parse_contract
 from bot.contract.model import Contract
 from bot.contract.program import compile_contract
-from bot.errors import StratwrightError
+from bot.errors import InputError, StratwrightError
 from bot.evidence import PROVENANCE
+from bot.forge.port import PullRequest, PullState
 from bot.identity import TaskName
 from bot.judge import decide, judge
 from bot.market_data import MarketData
+from bot.report.hidden_block import read_hidden_block
 from bot.repository import Repository
 
 
@@ -79,3 +81,28 @@ def _contract_of(repository: Repository, commit: str, sealed: bytes) -> Contract
         return loaded.strategy if same else None
     except (ValueError, KeyError, TypeError, StratwrightError):
         return None
+
+
+def refuse_other_contract(
+    pull: PullRequest | None, path: str, task: TaskName, repository: Repository
+) -> None:
+    """Stop if an open pull request holds the task for another contract, which is still there.
+
+    Raises:
+        InputError: with both contracts and the way out.
+    """
+    block = read_hidden_block(pull.draft.body) if pull else None
+    if pull is None or block is None or pull.state is not PullState.OPEN:
+        return
+    other = str(block["contract"])
+    if other == path:
+        return
+    try:
+        held = load_contract(repository.root / other).contract
+    except InputError:
+        return  # moved away, or a contract no more: the task is free
+    if TaskName(held.workflow, held.task) == task:
+        raise InputError(
+            f"pull request #{pull.number} is about another contract of {task}: {other}, not {path}",
+            f"Close it (stratwright pr close {pull.number}), or give one of them another task.",
+        )

@@ -18,7 +18,7 @@ from bot.contract.load import LoadedContract, load_contract
 from bot.contract.model import Contract
 from bot.contract.program import compile_contract
 from bot.contract.warmup import warmup
-from bot.earlier import find_earlier_version
+from bot.earlier import find_earlier_version, refuse_other_contract
 from bot.errors import InputError, StratwrightError
 from bot.evidence import Evidence, Origin, read_gates
 from bot.forge.port import Draft, Forge, PullRequest, PullState
@@ -225,6 +225,7 @@ def find_earlier(work: Commission, shop: Workshop) -> tuple[Result | None, str]:
     """
     name, repository = work.origin.correlation_id, shop.repository
     pull = last = shop.forge.find(work.task.branch)
+    refuse_other_contract(pull, work.origin.contract_path, work.task, repository)
     if pull is not None and work.fuller_id and work.fuller_id == pull.draft.correlation_id:
         # A machine that can prove less does not take back what one that can prove more proposed.
         found = find_earlier(fuller(work), shop)

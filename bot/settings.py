@@ -15,6 +15,8 @@ from bot.errors import InputError
 FILE = "stratwright.yml"
 MOST_BYTES = 64_000
 
+_HINT = "Compare it with the stratwright.yml that `stratwright init` writes."
+
 
 def _folder(given: str) -> str:
     """A folder's path as Git lists it."""
@@ -88,13 +90,14 @@ def parse_settings(data: bytes | None, name: str = FILE) -> Settings:
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]
         raise InputError(
-            f"{name} is not YAML: {reason}", "Compare it with docs/github.md."
+            f"{name} is not YAML: {reason}",
+            _HINT,
         ) from None
     if found is None:
         return Settings()
     if not isinstance(found, dict):
         message = f"{name} is not a mapping of keys to values"
-        raise InputError(message, "Compare it with docs/github.md.")
+        raise InputError(message, _HINT)
     try:
         # As JSON: strict about types, and a list is a list in both.
         return Settings.model_validate_json(json.dumps(found, default=str))
@@ -103,7 +106,7 @@ def parse_settings(data: bytes | None, name: str = FILE) -> Settings:
             f"{name}: {'.'.join(map(str, each['loc']))}: {each['msg']}"
             for each in error.errors()[:20]
         ]
-        raise InputError("\n".join(lines), "Compare it with docs/github.md.") from None
+        raise InputError("\n".join(lines), _HINT) from None
 
 
 def read_settings(root: Path) -> Settings:

@@ -4,6 +4,9 @@ import json
 import re
 from pathlib import Path
 
+from git import GitError, Repo
+
+from bot.contract.schema import SCHEMA_PATH, schema_text
 from bot.errors import InputError
 from bot.events.items import LEGS
 from bot.settings import Settings
@@ -15,6 +18,7 @@ SETTINGS = "stratwright.yml"
 CANDLES = "data/example_btc_1h.csv"
 _LEG = "      @LEG@: ${{ matrix.item.leg == '@LEG@' && steps.stage.outputs.handed || '' }}"
 _TEMPLATES = Path(__file__).with_name("templates")
+_HOME = Path(__file__).parents[1]
 _STAMP = Path(__file__).with_name("release.json")
 OWN = "./"
 """The action of the repository itself, from its checkout; only stratwright's own has one."""
@@ -29,9 +33,14 @@ def starter_files(settings: Settings, action: str) -> dict[str, str]:
 
 
 def made_files(settings: Settings, action: str) -> dict[str, str]:
-    """What follows from the settings and is made again when they change."""
+    """What follows from the settings and is made again when they change.
+
+    Without an action there is no workflow.
+    """
+    workflow = {WORKFLOW: workflow_text(settings, action)} if action else {}
     return {
-        WORKFLOW: workflow_text(settings, action),
+        f"{settings.contracts}/schema/{SCHEMA_PATH.name}": schema_text(),
+        **workflow,
         FORM: _template("strategy_form.yml").replace("@LABEL@", settings.label),
     }
 
@@ -70,18 +79,23 @@ def workflow_text(settings: Settings, action: str) -> str:
 
 
 def released_action() -> str:
-    """The action of this release, by the commit that the release was built from.
+    """The action of this release, by the commit that it was built from, or that is checked out.
 
     Raises:
-        InputError: this is not a release.
+        InputError: this copy is neither a release nor a checkout.
     """
     try:
         stamp = json.loads(_STAMP.read_bytes())
         return f"{ACTION}@{stamp['commit']} # v{stamp['version']}"
     except (OSError, ValueError, KeyError, TypeError):
+        pass
+    try:
+        return f"{ACTION}@{Repo(_HOME).head.commit.hexsha}"
+    except (GitError, ValueError):
         raise InputError(
-            "this copy of stratwright is not a release, so it does not know its own commit",
-            f"Name the action's commit: --action {ACTION}@<40 hex digits>",
+            "this copy of stratwright is neither a release nor a checkout, so it does not know its "
+            "own commit",
+            f"stratwright init --action {ACTION}@<40 hex digits> writes the workflow.",
         ) from None
 
 

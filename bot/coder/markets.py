@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adapters.testing import market
+from adapters.testing import MOODS, market
 from bot.coder.mistakes import mistakes
 from bot.contract.evaluator import evaluate
 from bot.contract.language import Program, TalibStep
-from bot.contract.tree import Logic, Node, Truth
+from bot.contract.occurrences import clauses_of
+from bot.contract.tree import Node, Truth
 
 Bits = NDArray[np.bool_]
 
@@ -24,6 +25,9 @@ _RULE_WEIGHT = 1_000
 _ENOUGH = 8
 _LONG_SEEDS = range(101, 105)
 _LONG_BARS = 1_500
+# Other moods, then the markets that mutants are held against, until so many in a row show nothing.
+_LAST_SEEDS = (*(1_000 * mood + 101 for mood in range(1, len(MOODS))), *range(501, 521))
+_PATIENCE = 8
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ def lively_markets(program: Program, bars: int, minutes: int) -> Choice:
         for rule, whole in program.rules.items()
         for number, tree in enumerate([Truth(0, True), Truth(0, False), *mistakes(whole)])
     }
-    rules = {name: name.partition(" ")[0] for name in variants}
+    rules = {name: _rule_of(name) for name in variants}
     beside = replace(program, rules={**program.rules, **_clauses(program), **variants})
     tried: dict[int, Mapping[str, Any]] = {}
     best, seed, missing = -1, _SEEDS[0], set(variants)
@@ -88,11 +92,23 @@ def _longer(
     program: Program, missing: Mapping[str, Node], bars: int, minutes: int
 ) -> dict[int, Mapping[str, Any]]:
     """What the usual markets did not show, on longer ones."""
-    beside = replace(program, rules={**program.rules, **_clauses(program), **missing})
-    return {
-        number: evaluate(beside, market(bars + _LONG_BARS, number, minutes))
-        for number in _LONG_SEEDS
-    }
+    left, in_vain = dict(missing), 0
+    found: dict[int, Mapping[str, Any]] = {}
+    for number in (*_LONG_SEEDS, *_LAST_SEEDS):
+        if number not in _LONG_SEEDS and (not left or in_vain == _PATIENCE):
+            break
+        beside = replace(program, rules={**program.rules, **_clauses(program), **left})
+        values = evaluate(beside, market(bars + _LONG_BARS, number, minutes))
+        shown = [name for name in left if told_apart(values, name, _rule_of(name)).any()]
+        in_vain = 0 if shown else in_vain + 1
+        if shown or number in _LONG_SEEDS:
+            found[number] = values
+        left = {name: tree for name, tree in left.items() if name not in shown}
+    return found
+
+
+def _rule_of(variant: str) -> str:
+    return variant.partition(" ")[0]
 
 
 def told_apart(values: Mapping[str, Any], name: str, rule: str) -> Bits:
@@ -100,11 +116,6 @@ def told_apart(values: Mapping[str, Any], name: str, rule: str) -> Bits:
     whole: Bits = np.asarray(values[rule], dtype=np.bool_)
     other = values.get(name)
     return np.zeros(len(whole), dtype=np.bool_) if other is None else whole != other
-
-
-def clauses_of(tree: Node) -> tuple[Node, ...]:
-    """The parts of a rule that `and` or `or` joins; none where it is a single condition."""
-    return tree.operands if isinstance(tree, Logic) else ()
 
 
 def clause_name(rule: str, number: int) -> str:

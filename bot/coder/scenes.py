@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bot.coder.markets import Bits, Choice, clause_name, clauses_of, patterns, told_apart
+from bot.coder.markets import Bits, Choice, clause_name, patterns, told_apart
 from bot.contract.language import Program
+from bot.contract.occurrences import clauses_of
 from bot.contract.tree import Logic, Node
 from bot.contract.words import in_words
 

@@ -1,6 +1,7 @@
 """`stratwright init`: workflow, issue form, settings and an example contract into a repository."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -27,12 +28,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write what is not there yet, and say what to do next."""
     from bot.settings import read_settings
-    from bot.starter import made_files, own_files, released_action
+    from bot.starter import WORKFLOW, made_files, own_files, released_action
     from bot.written import write_files
 
     root = _root(args.folder)
     settings = read_settings(root)
-    made, own = made_files(settings, args.action or released_action()), own_files(settings)
+    missing = ""
+    try:
+        action = args.action or released_action()
+    except InputError as error:
+        action, missing = "", f"{WORKFLOW} was not written: {error.message}.\n{error.hint}\n"
+    made, own = made_files(settings, action), own_files(settings)
     files = {**made, **own}
     same = [path for path, text in files.items() if _text(root / path) == text]
     taken = [path for path in files if path not in same and (root / path).exists()]
@@ -51,14 +57,33 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write("A workflow or form that differs was kept; --force makes them anew.\n")
     if args.force and any(path in own for path in taken):
         sys.stdout.write("Settings, contracts and candles are yours and stay as they are.\n")
-    sys.stdout.write(_NEXT.format(label=settings.label))
+    sys.stdout.write(missing + _NEXT.format(label=_label(root, settings.label)))
     return 0
 
 
-# GitHub sets a form's label only if the repository has it, and says nothing if it has not.
+def _label(root: Path, name: str) -> str:
+    """Make the label of the issue form where a token may; else the command that does.
+
+    GitHub sets a form's label only if the repository has it, and says nothing if it has not.
+    """
+    from bot.errors import StratwrightError
+
+    if os.environ.get("GITHUB_TOKEN"):
+        from bot.forge.github_health import make_label
+        from bot.forge.github_open import open_github
+        from bot.repository import open_repository
+
+        try:
+            make_label(open_github(open_repository(root, to_write=False)))
+        except StratwrightError as error:
+            sys.stdout.write(f"The label {name} was not made: {error.message}\n")
+        else:
+            return ""
+    return f'  gh label create "{name}"      the issue form needs this label; a token makes it\n'
+
+
 _NEXT = """Next:
-  gh label create "{label}"      the issue form needs this label; GitHub does not make it
-  git add --all && git commit -m "Add stratwright" && git push
+{label}  git add --all && git commit -m "Add stratwright" && git push
   stratwright doctor --github        says what GitHub still needs
 The push proposes the example contract; its candles are synthetic, so put your own beside them.
 """

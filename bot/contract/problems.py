@@ -58,6 +58,12 @@ class Problem:
         return asdict(self)
 
 
+SCHEMA_HINT = (
+    "contracts/schema/contract-1.0.json has every field with its meaning and an example; "
+    "`stratwright init` writes it."
+)
+
+
 class ContractError(InputError):
     """A contract with mistakes; all of them are in `problems`, in the order of the file."""
 
@@ -71,7 +77,7 @@ class ContractError(InputError):
         files = len({problem.file for problem in self.problems})
         place = "the contract" if files == 1 else f"{files} contracts"
         lines.append(f"{count} problem{'' if count == 1 else 's'} in {place}")
-        super().__init__("\n".join(lines), hint="docs/contract.md explains every field.")
+        super().__init__("\n".join(lines), hint=SCHEMA_HINT)
 
 
 def field_name(where: Where) -> str:

@@ -350,7 +350,7 @@ class GitHubApi:
 
 _LATER = "Run again later; it goes on where it stopped."
 _GONE = "Check the repository's name and the token's rights; if both are right, run again."
-_REFUSED = "Run again: it looks first. If GitHub still refuses, see docs/runbook.md."
+_REFUSED = "Run again: it looks first. If GitHub still refuses, see what the token may do."
 
 
 def _server_time(error: GithubException) -> float | None:

@@ -91,6 +91,26 @@ def _label(forge: GitHubForge) -> Finding:
     return Finding("label", True, name)
 
 
+def make_label(forge: GitHubForge) -> None:
+    """Make the label of the issue form, unless it is there.
+
+    Raises:
+        ApiError: GitHub refused, or stayed away.
+    """
+    name = forge.settings.label
+
+    def look() -> object | None:
+        try:
+            found: object = forge.api.get(f"labels/{segment(name)}")
+        except Missing:
+            return None
+        return found
+
+    forge.api.ensure(
+        f"the label {name}", look, lambda: forge.api.write("POST", "labels", {"name": name})
+    )
+
+
 def _live(forge: GitHubForge, home: dict[str, Any]) -> Iterator[Finding]:
     click = (
         f"{forge.address}/settings/environments > New environment > {LIVE} > Required reviewers."

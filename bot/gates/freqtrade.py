@@ -111,5 +111,5 @@ def _answers(outcome: Outcome) -> list[Any]:
 
 
 def _refused(figure: str, reason: str, path: str) -> Verdict:
-    step = "compare the file with the contract; what Freqtrade does is in docs/freqtrade.md"
+    step = "compare the file's columns with the contract's rules at that bar"
     return Verdict(NAME, False, figure, reason, path, step)

@@ -2,9 +2,9 @@
 
 A survivor is held against the strategy on random markets: every column, every order and exit,
 asked for and read from the arrays, at every bar. Where one differs it is a mistake that the tests
-miss. Where none does, that is the argument that it is none, unless the statement in question reads
-a column that never changes, or has a clause that never decides on those markets: then nothing was
-compared that could have differed.
+miss. Where none does, that is the argument that it is none. Where the statement in question reads
+a column that never changes, or has a clause that never decides on those markets, nothing was
+compared that could have differed: the mutant is undecided, and the clause is named with the reason.
 """
 
 import ast
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from adapters.testing import market
+from adapters.testing import MOODS, market
 from Backtest.times import timeframe_ms
 from bot.contract.evaluator import evaluate
 from bot.contract.language import Program
@@ -29,7 +29,7 @@ from bot.mutation.mutants import Mutant
 from sandbox_runner.jobs import LIKENESS_FILE, likeness_job
 from sandbox_runner.port import Sandbox, SandboxUnavailable
 
-SEEDS = range(501, 521)
+SEEDS = (*range(501, 521), *(1_000 * mood + 501 for mood in range(1, len(MOODS))))
 _BARS = 800
 _MOST_BARS = 6_000
 _BATCH = 20
@@ -49,6 +49,10 @@ class Likeness:
     idle: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     bars: int = 0
 
+    def is_undecided(self, mutant: Mutant) -> bool:
+        """Whether nothing tells it from the strategy, and nothing could: no market decides it."""
+        return self.differs.get(mutant.number) == "" and bool(self.idle.get(mutant.number))
+
     def is_argued(self, mutant: Mutant) -> bool:
         """Whether nothing tells it from the strategy, and something could have."""
         return self.differs.get(mutant.number) == "" and not self.idle.get(mutant.number)
@@ -62,7 +66,7 @@ class Likeness:
             return f"a mistake: it differs on {found}"
         idle = self.idle.get(mutant.number)
         if idle:
-            return f"undecided: {', '.join(idle)} decides nothing in {self.bars} bars"
+            return f"undecided in {self.bars} bars: {', '.join(idle)}"
         same = "the same columns, orders and exits"
         return f"not told apart: {same} at {self.bars} bars of {len(SEEDS)} markets"
 
@@ -105,7 +109,9 @@ def compare(
             differs[mutant.number] = where
             words = _words(statements.get(mutant.line, ""))
             names = [
-                name for name in constant if name not in stated and name.replace(".", "_") in words
+                f"{name} is the same at every bar"
+                for name in constant
+                if name not in stated and name.replace(".", "_") in words
             ]
             for rule in words & set(clauses):
                 names += clauses[rule]
@@ -128,7 +134,7 @@ def _words(text: str) -> set[str]:
 
 
 def _idle_clauses(program: Program, bars: int, minutes: int) -> dict[str, list[str]]:
-    """The clauses of each rule that decide it at no bar of any market, in words.
+    """The clauses of each rule that decide it at no bar of any market, in words, and why.
 
     One of an `and` decides where all others hold, one of an `or` where no other does; it has to
     have said yes there at one bar and no at another.
@@ -151,8 +157,21 @@ def _idle_clauses(program: Program, bars: int, minutes: int) -> dict[str, list[s
     found: dict[str, list[str]] = {}
     for name, clause in named.items():
         if len(said[name]) < 2:
-            found.setdefault(name.partition(" ")[0], []).append(f"`{in_words(clause)}`")
+            rule = name.partition(" ")[0]
+            why = _WHY[rules[rule].operator, next(iter(said[name]), None)]
+            found.setdefault(rule, []).append(f"`{in_words(clause)}` {why}")
     return found
+
+
+# By the operator, and the only thing that the clause said where it could have decided.
+_WHY = {
+    ("and", None): "is never left to decide: its other clauses do not hold together",
+    ("and", True): "holds wherever its other clauses do",
+    ("and", False): "never holds where its other clauses do",
+    ("or", None): "is never left to decide: another clause always holds",
+    ("or", True): "holds wherever no other clause does",
+    ("or", False): "never holds where no other clause does",
+}
 
 
 def _read(content: bytes, count: int) -> tuple[list[str], list[str]] | None:

@@ -15,7 +15,7 @@ from sandbox_runner.jobs import MUTANTS_FILE, mutants_job
 from sandbox_runner.port import Sandbox, SandboxUnavailable
 
 GATE = "mutation"
-# Of all mutants that are not argued; the examples are held to 1.
+# Of all mutants that are not argued and not undecided; the examples are held to 1.
 LEAST_SCORE = 0.95
 _BATCH = 100
 _OUTCOMES = ("passed", "failed", "error", "time")
@@ -47,7 +47,13 @@ class Mutation:
     @property
     def open(self) -> tuple[Mutant, ...]:
         """The survivors that a better test would kill."""
-        return tuple(m for m in self.survivors if not self.likeness.is_argued(m))
+        no_mistakes = (*self.argued, *self.undecided)
+        return tuple(mutant for mutant in self.survivors if mutant not in no_mistakes)
+
+    @property
+    def undecided(self) -> tuple[Mutant, ...]:
+        """The survivors in a clause that no market decides, so that no test could kill them."""
+        return tuple(m for m in self.survivors if self.likeness.is_undecided(m))
 
     @property
     def raw_score(self) -> float:
@@ -56,8 +62,8 @@ class Mutation:
 
     @property
     def score(self) -> float:
-        """Killed, as a part of those that are not argued to be no mistakes."""
-        counted = len(self.mutants) - len(self.argued)
+        """Killed, as a part of those that some market could tell from the strategy."""
+        counted = len(self.mutants) - len(self.argued) - len(self.undecided)
         return len(self.killed) / counted if counted else 0.0
 
     @property
@@ -66,6 +72,9 @@ class Mutation:
         figure = f"{len(self.killed)} of {len(self.mutants)} mutants killed"
         if self.argued:
             figure += f", {len(self.argued)} argued"
+        if self.undecided:
+            idle = {name: None for m in self.undecided for name in self.likeness.idle[m.number]}
+            figure += f", {len(self.undecided)} undecided: {'; '.join(idle)}"
         if self.broken or not self.mutants:
             return Verdict(GATE, False, figure, self.broken or "the strategy has no mutants")
         if self.score >= LEAST_SCORE:
@@ -87,6 +96,7 @@ class Mutation:
             "killed": len(self.killed),
             "survived": [f"{mutant} ({self.likeness.why(mutant)})" for mutant in self.open],
             "argued": [f"{mutant} ({self.likeness.why(mutant)})" for mutant in self.argued],
+            "undecided": [f"{mutant} ({self.likeness.why(mutant)})" for mutant in self.undecided],
         }
 
 

@@ -157,7 +157,7 @@ def _gates(story: Story) -> str:
         (
             "✅ passed" if verdict.passed is True else "❌ **failed**",
             markdown_text(verdict.name, 40),
-            markdown_text(verdict.figure, 80),
+            markdown_text(verdict.figure, 600),
         )
         for verdict in story.verdicts
     ]

@@ -21,14 +21,19 @@ def gate_table(verdicts: Sequence[Judged], remembered: Collection[str] = ()) -> 
     if not verdicts:
         return "No gate has run, so nothing is proven.\n"
     names = [one_line(verdict.name, 30) for verdict in verdicts]
-    figures = [one_line(verdict.figure, 30) for verdict in verdicts]
+    figures = [one_line(verdict.figure, LONGEST_REASON) for verdict in verdicts]
     wide = max(4, *(_columns(name) for name in names))
     lines = [f"{_padded('gate', wide)}  result  figure"]
     for verdict, name, figure in zip(verdicts, names, figures, strict=True):
         passed = verdict.passed is True
         known = "  (remembered)" if verdict.name in remembered else ""
         result = "pass" if passed else "FAIL"
-        lines.append(f"{_padded(name, wide)}  {result}    {figure}{known}".rstrip())
+        start = f"{_padded(name, wide)}  {result}    "
+        told = textwrap.wrap(f"{figure}{known}", WIDTH - _columns(start)) or [""]
+        lines += [
+            f"{start}{told[0]}".rstrip(),
+            *(" " * _columns(start) + more for more in told[1:]),
+        ]
         if not passed:
             lines += _told(verdict, wide + 2)
     lines.append(_count(verdicts, names))

@@ -93,7 +93,10 @@ def _secret(variables: Mapping[str, str], name: str) -> str:
             reason = getattr(error, "strerror", None) or "it is not text"
             raise InputError(f"{name}_FILE cannot be read: {path}: {reason}") from None
     if not given.strip():
-        raise InputError(f"{name} is not set", f"Set it, or {name}_FILE; see docs/serve.md.")
+        raise InputError(
+            f"{name} is not set",
+            f"Set it, or {name}_FILE; `stratwright doctor --serve` lists what is missing.",
+        )
     return given
 
 

@@ -25,7 +25,7 @@ from tests.e2e.lines import (
 
 KEYS = {
     *("status", "correlation_id", "branch", "tag", "commit"),
-    *("pull_request", "gates", "artifacts", "note", "remembered"),
+    *("pull_request", "gates", "artifacts", "note", "remembered", "figures"),
 }
 
 
@@ -74,6 +74,26 @@ def test_a_contract_changed_back_gets_its_first_candidate_back(
     assert (back.tag, back.commit, back.pull_request) == (first.tag, first.commit, 1)
     assert sh(proposed.remote, "rev-parse", back.branch) == first.commit
     assert run(proposed, sandbox).status == "unchanged"
+
+
+def test_another_contract_does_not_take_over_an_open_pull_request(
+    proposed: World, sandbox: Remembering
+) -> None:
+    before = snapshot(proposed)
+    (proposed.work / "contracts/other.yaml").write_text(contract_text(oversold=31), "utf-8")
+    with pytest.raises(InputError, match="#1 is about another contract of dip/strategy") as caught:
+        run(proposed, sandbox, "contracts/other.yaml")
+    assert "contracts/dip.yaml, not contracts/other.yaml" in caught.value.message
+    assert "stratwright pr close 1" in caught.value.hint
+    assert snapshot(proposed) == before
+
+
+def test_a_contract_that_was_renamed_keeps_its_pull_request(
+    proposed: World, sandbox: Remembering
+) -> None:
+    (proposed.work / "contracts/dip.yaml").rename(proposed.work / "contracts/other.yaml")
+    moved = run(proposed, sandbox, "contracts/other.yaml")
+    assert (moved.status, moved.pull_request) == ("proposed", 1)
 
 
 def test_a_human_commit_on_the_branch_is_left_alone_with_a_message(

@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from bot.settings import Settings
 from bot.starter import CANDLES, FORM, SETTINGS, WORKFLOW, released_action, workflow_text
 
 ACTION = f"stratwright/stratwright@{'b' * 40}"
-FILES = (WORKFLOW, FORM, SETTINGS, "contracts/example.yaml", CANDLES)
+SCHEMA = "contracts/schema/contract-1.0.json"
+FILES = (WORKFLOW, FORM, SETTINGS, SCHEMA, "contracts/example.yaml", CANDLES)
 
 
 @pytest.fixture
@@ -33,6 +35,31 @@ def test_init_writes_its_files_and_says_so(root: Path, capsys: pytest.CaptureFix
     assert "@" + "ACTION@" not in (root / WORKFLOW).read_text()
     assert yaml.safe_load((root / FORM).read_text())["labels"] == ["stratwright"]
     assert load_contract(root / "contracts/example.yaml").strategy.name == "OversoldDip"
+
+
+def test_plain_init_works_in_a_checkout_and_the_schema_is_where_the_example_says(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", str(root)]) == 0
+    assert f"wrote     {WORKFLOW}" in capsys.readouterr().out
+    first = (root / "contracts/example.yaml").read_text().splitlines()[0]
+    place = root / "contracts" / first.partition("$schema=")[2]
+    assert json.loads(place.read_text())["title"] == "Stratwright contract 1.0"
+
+
+def test_init_of_a_copy_that_does_not_know_its_commit_leaves_the_workflow_out(
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(starter, "_HOME", tmp_path / "installed")
+    assert main(["init", str(root)]) == 0
+    said = capsys.readouterr().out
+    assert not (root / WORKFLOW).exists()
+    assert f"{WORKFLOW} was not written" in said
+    assert "stratwright init --action stratwright/stratwright@" in said
+    assert all((root / path).exists() for path in FILES if path != WORKFLOW)
 
 
 def test_init_again_changes_nothing_and_keeps_what_people_changed(
@@ -97,7 +124,9 @@ def test_init_needs_a_repository_and_a_pinned_action(
 
 
 def test_a_release_pins_its_own_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="not a release"):
+    assert re.fullmatch(r"stratwright/stratwright@[0-9a-f]{40}", released_action())
+    monkeypatch.setattr(starter, "_HOME", tmp_path / "installed")
+    with pytest.raises(InputError, match="neither a release nor a checkout"):
         released_action()
     stamp = tmp_path / "release.json"
     stamp.write_text(json.dumps({"commit": "c" * 40, "version": "0.1.0"}))

@@ -11,7 +11,7 @@ from bot.forge.github import GitHubForge, PullRequestForbidden
 from bot.forge.github_api import ApiError, GitHubApi, Unprocessable
 from bot.forge.github_checks import Annotation, CheckReport
 from bot.forge.github_comments import Thread
-from bot.forge.github_health import examine_github
+from bot.forge.github_health import examine_github, make_label
 from bot.forge.github_open import git_credentials, open_github
 from bot.forge.port import Check, Decision, Draft, PullState
 from bot.git.command import GitCommand
@@ -336,6 +336,18 @@ def test_a_missing_label_is_a_problem_and_one_that_differs_by_case_is_none(world
     assert found["label"].well
     forge = forge_of(world)
     assert forge.submit(draft(world)).number == 1
+
+
+def test_a_missing_label_is_made_once(world: World) -> None:
+    for _ in range(2):
+        make_label(forge_of(world))
+    found = {each.name: each for each in examine_github(forge_of(world, READ))}
+    assert found["label"].well
+
+
+def test_a_token_that_may_not_make_a_label_says_so(world: World) -> None:
+    with pytest.raises(ApiError):
+        make_label(forge_of(world, READ))
 
 
 def test_one_question_without_answer_does_not_lose_the_doctors_report(world: World) -> None:

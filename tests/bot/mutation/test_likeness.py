@@ -53,7 +53,9 @@ def test_a_pattern_that_never_shows_argues_nothing(sandbox: Sandbox) -> None:
     mutant = changed(source, 1, line, line.replace("(open_,", "(series.ago(open_, 1),"))
     likeness = compare(contract, source, [mutant], sandbox)
     assert not likeness.is_argued(mutant)
-    assert likeness.why(mutant).startswith("undecided: concealbabyswall decides nothing in")
+    assert likeness.is_undecided(mutant)
+    assert likeness.why(mutant).startswith("undecided in ")
+    assert "concealbabyswall is the same at every bar" in likeness.why(mutant)
 
 
 def test_a_clause_that_never_decides_argues_nothing(sandbox: Sandbox) -> None:
@@ -61,7 +63,8 @@ def test_a_clause_that_never_decides_argues_nothing(sandbox: Sandbox) -> None:
     mutant = changed(source, 1, "& ~(size_of_bar > 100)", "")
     likeness = compare(contract, source, [mutant], sandbox)
     assert not likeness.is_argued(mutant)
-    assert "`it is not the case that size_of_bar is above 100`" in likeness.why(mutant)
+    words = "`it is not the case that size_of_bar is above 100` holds wherever"
+    assert words in likeness.why(mutant)
 
 
 def test_what_was_not_compared_is_not_argued() -> None:
@@ -83,3 +86,13 @@ def test_an_argued_mutant_counts_for_neither_side() -> None:
     assert mutation.to_dict()["survived"] == [
         "line 4: step: 1 -> 2 (a mistake: it differs on market 501: rsi, bar 3)"
     ]
+
+
+def test_an_undecided_mutant_is_named_and_fails_nothing() -> None:
+    mutants = tuple(Mutant(number, "step", number, "1", "2", "") for number in range(1, 5))
+    likeness = Likeness(dict.fromkeys((3, 4), ""), {3: ("`volume is above 0` holds",)}, 100)
+    mutation = Mutation(mutants, {1: "test_x", 2: "test_x"}, mutants[2:], likeness)
+    assert (mutation.undecided, mutation.argued, mutation.open) == (mutants[2:3], mutants[3:], ())
+    assert mutation.verdict.passed
+    figure = "2 of 4 mutants killed, 1 argued, 1 undecided: `volume is above 0` holds"
+    assert mutation.verdict.figure == figure
