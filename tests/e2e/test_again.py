@@ -79,8 +79,8 @@ def test_a_contract_changed_back_gets_its_first_candidate_back(
 def test_another_contract_does_not_take_over_an_open_pull_request(
     proposed: World, sandbox: Remembering
 ) -> None:
-    before = snapshot(proposed)
     (proposed.work / "contracts/other.yaml").write_text(contract_text(oversold=31), "utf-8")
+    before = snapshot(proposed)
     with pytest.raises(InputError, match="#1 is about another contract of dip/strategy") as caught:
         run(proposed, sandbox, "contracts/other.yaml")
     assert "contracts/dip.yaml, not contracts/other.yaml" in caught.value.message
