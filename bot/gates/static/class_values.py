@@ -23,7 +23,7 @@ _FLAGS = {"init", "repr", "eq", "order", "unsafe_hash", "frozen", "match_args", 
 
 def check_class_values(source: Source, kinds: Kinds) -> None:
     """Refuse classes as values, methods without their instance, and classes made by a call."""
-    enums = _enums(source)
+    enums = source.enums()
     for node in source.tree.nodes:
         match node:
             case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
@@ -216,18 +216,6 @@ def _names_fields(call: ast.Call) -> bool:
             return False
     plain = all(word.isidentifier() and word[0] != "_" for word in words)
     return plain and name.isidentifier() and all(item.arg == "defaults" for item in call.keywords)
-
-
-def _enums(source: Source) -> set[str]:
-    """Collect the file's classes that are enumerations."""
-    found: set[str] = set()
-    for _ in range(2):  # a base stands above its children, unless a name is bound twice
-        for node in source.attributes_of:
-            for base in node.bases:
-                own = isinstance(base, ast.Name) and base.id in found
-                if own or source.listed.get(base, "").startswith("enum."):
-                    found.add(node.name)
-    return found
 
 
 def _shown(node: ast.expr) -> str:

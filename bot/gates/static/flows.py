@@ -56,6 +56,7 @@ class _Flows:
         self._calls: list[ast.Call] = []
         self._values: list[ast.Name | ast.Attribute | ast.Lambda] = []
         self._called: set[str] = set()
+        self._enums = source.enums()
         for node in source.tree.nodes:
             if isinstance(node, ast.FunctionDef):
                 self._functions[node.name].append(node)
@@ -142,10 +143,12 @@ class _Flows:
             case ast.NamedExpr(target=target, value=value):
                 self._assign(target, lambda: of(value), value)
             case ast.For(target=target, iter=many) | ast.comprehension(target=target, iter=many):
-                self._assign(target, lambda: self.kinds.element(of(many)), many)
+                self._assign(target, partial(self.kinds.element_of, many), many)
             case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
                 self._assign(target, lambda: self._entered(value), None)
-            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+            case ast.ExceptHandler(name=str(name), type=ast.expr() as wanted):
+                self._put((self._scope_of(name, node), name), partial(self._caught, wanted))
+            case ast.MatchAs(name=str(name)):
                 self._put((self._scope_of(name, node), name), lambda: Kind.OTHER)
             case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
                 self._put((self._scope_of(name, node), name), lambda: Kind.OTHER | held(Kind.OTHER))
@@ -164,7 +167,7 @@ class _Flows:
                 self._values.append(node)
             case ast.ClassDef():
                 for name in self.source.scopes.inside(node).names:
-                    self._class_name(self.source.scopes.inside(node), name)
+                    self._class_name(self.source.scopes.inside(node), name, node.name)
 
     def _entered(self, value: ast.expr) -> int:
         mask = self.kinds.of(value)
@@ -173,17 +176,27 @@ class _Flows:
             found |= self.kinds.state[("result", "__enter__")]
         return found | (Kind.OTHER if mask & ~(Kind.OWN | Kind.MOCK) else 0)
 
+    def _caught(self, wanted: ast.expr) -> int:
+        own = self.kinds.only(wanted, Kind.CLASS)
+        return Kind.OWN if own else Kind.OTHER
+
     def _scope_of(self, name: str, node: ast.AST) -> Scope:
         scope, _ = self.source.scopes.resolve(name, self.source.scopes.of(node))
         return scope or self.source.scopes.of(node)
 
-    def _class_name(self, scope: Scope, name: str) -> None:
-        """What a class body binds is an attribute of its instances."""
+    def _class_name(self, scope: Scope, name: str, owner: str) -> None:
+        """What a class body binds is an attribute of its instances, and in an Enum a member."""
         kinds = {binding.kind for binding in scope.names[name]}
         if "class" in kinds:
             self._put(("attribute", name), lambda: Kind.CLASS)
-        if kinds - {"function", "class"}:
-            self._put(("attribute", name), lambda: self.kinds.state[(scope, name)])
+        if not kinds - {"function", "class"}:
+            return
+        slot = (scope, name)
+        if owner in self._enums:
+            self._put(("attribute", "value"), lambda: self.kinds.state[slot])
+            self._put(("attribute", name), lambda: self.kinds.state[slot] & ~Kind.OTHER | Kind.OWN)
+        else:
+            self._put(("attribute", name), lambda: self.kinds.state[slot])
 
     def _assign(self, target: ast.expr, what: Callable[[], int], value: ast.expr | None) -> None:
         match target, value:

@@ -63,6 +63,8 @@ class Kinds:
         self.state: dict[tuple[object, str], int] = defaultdict(int)
         self.mutated = 0
         self.stored: set[str] = set()
+        names = [node.name for node in source.attributes_of]
+        self._enums = {name for name in source.enums() if names.count(name) == 1}
         self._memo: dict[ast.AST, int] = {}
 
     def forget(self) -> None:
@@ -80,6 +82,12 @@ class Kinds:
         """Tell whether an expression is something, and nothing but what is allowed."""
         mask = self.of(node) & ~_STARS & ~Kind.NONE
         return mask != 0 and not mask & ~allowed
+
+    def element_of(self, node: ast.expr) -> int:
+        """Give what comes out of an expression; out of an enumeration, its members."""
+        if isinstance(node, ast.Name) and node.id in self._enums:
+            return Kind.OWN if self.of(node) == Kind.CLASS else Kind.OTHER
+        return self.element(self.of(node))
 
     def element(self, mask: int) -> int:
         """Give what comes out of a value by iterating over it or by a subscript."""
@@ -113,7 +121,7 @@ class Kinds:
             case ast.Lambda():
                 return Kind.FUNCTION
             case ast.Subscript(value=base):
-                return self.element(self.of(base))
+                return self.element_of(base)
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
                 return Kind.PLAIN | self._all(items)
             case ast.Dict(keys=keys, values=values):
@@ -330,7 +338,7 @@ class Kinds:
         mask = 0
         for node in nodes:
             if not isinstance(node, ast.Lambda):
-                mask |= self.element(self.of(node))
+                mask |= self.element_of(node)
         return mask
 
     def _made_by(self, node: ast.expr) -> int:

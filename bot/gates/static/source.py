@@ -166,6 +166,17 @@ class Source:
             name in self.family(node) for node in self.attributes_of if self._is_theirs(node)
         )
 
+    def enums(self) -> set[str]:
+        """Collect the names of the file's classes that are enumerations."""
+        found: set[str] = set()
+        for _ in range(2):  # a base stands above its children, unless a name is bound twice
+            for node in self.attributes_of:
+                for base in node.bases:
+                    own = isinstance(base, ast.Name) and base.id in found
+                    if own or self.listed.get(base, "").startswith("enum."):
+                        found.add(node.name)
+        return found
+
     def _is_theirs(self, node: ast.ClassDef) -> bool:
         """Tell whether a class builds on a library's class that has names of its own."""
         return any(
