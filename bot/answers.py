@@ -4,17 +4,18 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox_runner.port import Outcome
-from sandbox_runner.request import DECISIONS_FILE, Run
+from sandbox_runner.request import DECISIONS_FILE, LONG_ID, SHORT_ID, Run
 
 _NEEDED = ("action", "symbol", "type", "volume")
 _SIZES = ("equity", "risk", "units")
 _LEVELS = ("fraction", "distance")
 _MINUTES = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
 _LARGEST = 2**63
+_RULES = ("enter_long", "exit_long", "enter_short", "exit_short")
 
 
 class NoAnswer(Exception):
@@ -34,11 +35,13 @@ class Answers:
         bars: the bars that were asked about.
         passes: one tuple of answers for each time the conversation was held.
         indicators: what stands for the indicators of each pass; only compared, never believed.
+        signals: the bars at which each rule holds, as the strategy offers them for all at once.
     """
 
     bars: tuple[int, ...]
     passes: tuple[tuple["Answer", ...], ...]
     indicators: tuple[str, ...] = ()
+    signals: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def record(self) -> dict[str, Any]:
         """The first pass as the record that the broker replays."""
@@ -60,20 +63,21 @@ class Answer:
 
 
 def read_answers(
-    outcome: Outcome, runs: Sequence[Run], lengths: Mapping[str, int]
+    outcome: Outcome, runs: Sequence[Run], lengths: Mapping[str, int], named: str = ""
 ) -> list[Answers]:
-    """Read the answers of all runs of a job.
+    """Read the answers of the runs of a job.
 
     Args:
         outcome: what the sandbox brought out.
         runs: what was asked, in order.
         lengths: how many bars each file of candles has.
+        named: only runs whose names begin so are read.
 
     Raises:
         NoAnswer: the job or a run failed, or an answer is not of the agreed form.
     """
     read = []
-    for answers in read_each(outcome, runs, lengths):
+    for answers in read_each(outcome, runs, lengths, named):
         if isinstance(answers, NoAnswer):
             raise answers
         read.append(answers)
@@ -81,9 +85,9 @@ def read_answers(
 
 
 def read_each(
-    outcome: Outcome, runs: Sequence[Run], lengths: Mapping[str, int]
+    outcome: Outcome, runs: Sequence[Run], lengths: Mapping[str, int], named: str = ""
 ) -> list[Answers | NoAnswer]:
-    """Read the answers of all runs of a job; in the place of a run that failed, why.
+    """Read the answers of the runs of a job; in the place of a run that failed, why.
 
     Raises:
         NoAnswer: the job failed.
@@ -102,6 +106,8 @@ def read_each(
         raise NoAnswer("the decisions do not answer what was asked")
     read: list[Answers | NoAnswer] = []
     for raw, run in zip(found, runs, strict=True):
+        if not run.name.startswith(named):
+            continue
         try:
             read.append(_read_run(raw, run, lengths[run.candles]))
         except NoAnswer as error:
@@ -144,7 +150,21 @@ def _read_run(raw: object, run: Run, length: int) -> Answers:
         isinstance(d, str) and len(d) < 100 for d in digests
     ):
         raise NoAnswer("a run's indicators are malformed")
-    return Answers(asked, tuple(read), tuple(digests))
+    return Answers(asked, tuple(read), tuple(digests), _read_signals(raw, run, count))
+
+
+def _read_signals(raw: Mapping[str, Any], run: Run, count: int) -> dict[str, list[int]]:
+    """The bars of each rule, rising and within the candles."""
+    if not run.signals:
+        return {}
+    found = raw.get("signals")
+    if not isinstance(found, dict) or not set(found) <= set(_RULES):
+        raise NoAnswer("a run has no signals, or signals of another form")
+    for bars in found.values():
+        whole = isinstance(bars, list) and all(type(bar) is int for bar in bars)
+        if not whole or bars != sorted(set(bars)) or not all(0 <= bar < count for bar in bars):
+            raise NoAnswer("a run's signals are malformed")
+    return found
 
 
 def _strategy_error(error: object) -> NoAnswer:
@@ -169,8 +189,8 @@ def _read_answer(raw: object, bar: int, symbol: str) -> Answer:
     order, long, short = raw
     return Answer(
         _read_order(order, bar, symbol),
-        _read_exit(long, "long", bar),
-        _read_exit(short, "short", bar),
+        _read_exit(long, LONG_ID, bar),
+        _read_exit(short, SHORT_ID, bar),
     )
 
 

@@ -17,6 +17,7 @@ import pandas as pd
 from bot.coder.settings import flat_settings
 from bot.contract.language import Program
 from bot.contract.model import Contract
+from bot.elsewhere import Place, places
 from bot.errors import WorldError
 from bot.gates.static.tree import comments_of
 from bot.market_data import MarketData
@@ -26,12 +27,16 @@ from sandbox_runner.jobs import TOOLS, decisions_job, pytest_job, tool_job
 from sandbox_runner.port import Job, Outcome, Sandbox, SandboxUnavailable
 from sandbox_runner.request import Run
 
+ELSEWHERE = "elsewhere"
+_TRUSTED = "pytest, the contract's tests"
 CUTS = 48
 ASKED_AT_A_CUT = 4
 # Earlier bars of each cut: a figure over the whole history moves every answer a little, and the
 # last bars alone may not show it.
 ASKED_BEFORE = 28
-SHIFTED_CLOCK_S = 86_400.0 * 400
+# Determinism asks again in another year, ahead and back; elsewhere draws others.
+SHIFTED_CLOCK_S = (86_400 * 1370, -86_400 * 2900)
+ASKED_IN_THE_PAST = 100
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,14 @@ class Conversation:
 
 
 @dataclass(frozen=True)
+class TrustedTests:
+    """Tests that the trusted side wrote, and how a candidate's strategy did in them."""
+
+    source: bytes
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
 class Trial:
     """Everything that the sandbox brought out; data of unknown honesty.
 
@@ -67,7 +80,8 @@ class Trial:
         tools: flake8, mypy and bandit.
         tests: pytest.
         whole: the strategy asked about every bar, twice.
-        again: the same in another process, with another hash seed and clock.
+        again: the same in another process, with another hash seed and other clocks, and then the
+            places elsewhere.
         cuts: the strategy asked at the end of cut-off histories, each in a fresh process, and
             about other prices.
         remembered: the parts that were not run, because their answer was known.
@@ -79,6 +93,8 @@ class Trial:
     again: Conversation
     cuts: Conversation
     perturbed: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    places: tuple[Place, ...] = ()
+    trusted: TrustedTests | None = None
     remembered: frozenset[str] = frozenset()
 
 
@@ -92,6 +108,7 @@ def run_trial(
     on_done: Callable[[str], None] = lambda name: None,
     limits: Limits = USUAL_LIMITS,
     memory: Memory | None = None,
+    trusted_tests: bytes | None = None,
 ) -> Trial:
     """Run everything that needs the candidate to run, in the sandbox and nowhere else.
 
@@ -105,6 +122,8 @@ def run_trial(
         on_done: told the name of each part as it ends.
         limits: time and memory of each job.
         memory: answers of earlier runs; none are used or kept without it.
+        trusted_tests: the template's tests, where it did not write the candidate: they run beside
+            the candidate's own, and many more places are asked about.
 
     Raises:
         WorldError: the sandbox itself failed.
@@ -112,18 +131,29 @@ def run_trial(
     strategy = f"Backtest/codes/{contract.file_stem}.py"
     tests = f"tests/test_{contract.file_stem}.py"
     cfg = dict(flat_settings(contract, program).defaults)
-    talks = _Talks(strategy, files[strategy], cfg, data, limits)
+    talks = Talks(strategy, files[strategy], cfg, data, limits)
     perturbed = perturb(data, files[strategy])
+    thorough = trusted_tests is not None
+    elsewhere = places(contract, program, data, files[strategy], thorough)
+    again = (*talks.again(), *talks.elsewhere(elsewhere))
+    others = {**data.frames, **{place_name(n): p.frame for n, p in enumerate(elsewhere)}}
     jobs: dict[str, Job] = {
         # The longest first, so that the others fit beside it.
         "cuts": talks.job("cuts", talks.cuts(), {**data.frames, **perturbed}),
         "whole": talks.job("whole", talks.whole(), data.frames),
         "mypy": _tool("mypy", files, mypy_cache, limits),
         "pytest": pytest_job(tests, files, timeout_s=limits.time_s, memory_mb=limits.memory_mb),
-        "again": talks.job("again", talks.again(), data.frames, hash_seed=4242),
+        "again": talks.job("again", again, others, hash_seed=4242),
         "flake8": _tool("flake8", files, None, limits),
         "bandit": _tool("bandit", files, None, limits),
     }
+    if trusted_tests is not None:
+        jobs[_TRUSTED] = pytest_job(
+            tests,
+            {**files, tests: trusted_tests},
+            timeout_s=limits.time_s,
+            memory_mb=limits.memory_mb,
+        )
     known = {} if memory is None else _recall(jobs, sandbox, memory, on_done)
     unknown = {name: job for name, job in jobs.items() if name not in known}
     outcomes = known | _side_by_side(unknown, sandbox, on_done)
@@ -134,11 +164,13 @@ def run_trial(
         tools={tool: outcomes[tool] for tool in TOOLS},
         tests=outcomes["pytest"],
         whole=Conversation(talks.whole(), talks.named(data.frames), outcomes["whole"]),
-        again=Conversation(talks.again(), talks.named(data.frames), outcomes["again"]),
+        again=Conversation(again, talks.named(others), outcomes["again"]),
         cuts=Conversation(
             talks.cuts(), talks.named({**data.frames, **perturbed}), outcomes["cuts"]
         ),
         perturbed=perturbed,
+        places=elsewhere,
+        trusted=None if trusted_tests is None else TrustedTests(trusted_tests, outcomes[_TRUSTED]),
         remembered=frozenset(known),
     )
 
@@ -206,7 +238,7 @@ def _side_by_side(
         raise WorldError(error.message, error.hint) from None
 
 
-class _Talks:
+class Talks:
     """The questions to one strategy."""
 
     def __init__(
@@ -238,7 +270,7 @@ class _Talks:
             self._cfg,
             candles,
             runs,
-            workers=2 if name == "cuts" else 1,
+            workers=1 if name == "whole" else 2,
             hash_seed=hash_seed,
             timeout_s=self._limits.time_s,
             memory_mb=self._limits.memory_mb,
@@ -256,10 +288,30 @@ class _Talks:
         )
 
     def again(self) -> tuple[Run, ...]:
-        """Every bar, at another time of another day."""
+        """Every bar in another year, and some of them in one that is long gone."""
+        ahead, back = SHIFTED_CLOCK_S
+        runs = []
+        for symbol, frame in self._data.frames.items():
+            some = tuple(range(0, len(frame), -(-len(frame) // ASKED_IN_THE_PAST)))
+            name, file = f"again {symbol}", _file_name(symbol)
+            runs.append(Run(name, file, symbol, clock_shift_s=ahead))
+            runs.append(Run(name, file, symbol, at=some, clock_shift_s=back))
+        return tuple(runs)
+
+    def elsewhere(self, found: tuple[Place, ...]) -> tuple[Run, ...]:
+        """What the contract's own candles and settings do not show."""
         return tuple(
-            Run(f"again {symbol}", _file_name(symbol), symbol, clock_shift_s=SHIFTED_CLOCK_S)
-            for symbol in self._data.frames
+            Run(
+                f"{ELSEWHERE} {number}",
+                _file_name(place_name(number)),
+                place.symbol,
+                at=place.at,
+                clock_shift_s=place.clock_s,
+                cfg=place.changes,
+                ends=place.ends,
+                signals=not place.ends,
+            )
+            for number, place in enumerate(found)
         )
 
     def cuts(self) -> tuple[Run, ...]:
@@ -296,6 +348,11 @@ def asked_bars(bars: int, source: bytes) -> tuple[int, ...]:
     chance = random.Random(hashlib.sha256(b"bars\0%d\0" % bars + source).digest())  # noqa: S311
     last = max(0, bars - ASKED_AT_A_CUT)
     return (*sorted(chance.sample(range(last), min(ASKED_BEFORE, last))), *range(last, bars))
+
+
+def place_name(number: int) -> str:
+    """What the candles of a place elsewhere are called."""
+    return f"{ELSEWHERE} {number}"
 
 
 def other_name(symbol: str) -> str:

@@ -5,11 +5,13 @@
 
     {"runs": [{"name": "whole", "symbol": "BTC/USDT", "bars": 3000,
                "passes": [[[order_request or null, exit_long or null, exit_short or null], ...]],
-               "indicators": ["digest of all indicator values", ...]},
+               "indicators": ["digest of all indicator values", ...],
+               "signals": {"enter_long": [bars at which it holds], ...}},
               {"name": "cut", "error": {"type": "ValueError", "message": "...", "line": 41}}]}
 
 one answer for every bar that was asked about, in the order of `at`; `line` is the last line of
-the strategy's own file on the way to the error, null if it was never there.
+the strategy's own file on the way to the error, null if it was never there. `signals` is there
+where it was asked for.
 
 Every run is a fresh child of this process, which has imported the libraries but never the
 candidate and holds no candles, so nothing that a strategy keeps in a class or a module reaches the
@@ -40,8 +42,8 @@ import pandas as pd
 from sandbox_runner.answers import plain
 from sandbox_runner.blind import blind, landlock_version, sweep
 from sandbox_runner.candles import read_candles
-from sandbox_runner.clock import shift_clock
-from sandbox_runner.request import DECISIONS_FILE, REQUEST_FILE, Request, Run
+from sandbox_runner.clock import prepare_clock, shift_clock
+from sandbox_runner.request import DECISIONS_FILE, LONG_ID, REQUEST_FILE, SHORT_ID, Request, Run
 
 # Imported before any candidate, so that no run pays for it: once instead of fifty times.
 _WARM = (
@@ -51,12 +53,16 @@ _WARM = (
 )
 _PR_SET_CHILD_SUBREAPER = 36
 _MESSAGE = 500
+# Small and large, in turn: no exit rule may ask for more than the side.
+_VOLUMES, _ENTRIES, _LEVELS = (0.001, 2.0, 450.0, 3e7), (0.02, 95.0, 61_000.0), (None, 1.0, 1e6)
 
 
 def main(job: Path = Path("/job"), out: Path = Path("/out")) -> None:
     """Answer the request of a job."""
     request = Request.from_bytes((job / REQUEST_FILE).read_bytes())
     _warm_up()
+    if any(run.clock_shift_s for run in request.runs):
+        prepare_clock()
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     answers: list[bytes] = []
     workers = request.workers if landlock_version() else 1
@@ -92,13 +98,15 @@ def _run(job: Path, request: Request, run: Run) -> dict[str, Any]:
         if landlock_version():
             blind(path.parent)
         shift_clock(run.clock_shift_s)
-        strategy = _load(path).Strategy({**request.cfg, "symbol": run.symbol})
+        strategy = _load(path).Strategy({**request.cfg, **run.cfg, "symbol": run.symbol})
         asked = range(len(frame)) if run.at is None else run.at
-        talks = [_converse(strategy, frame, asked) for _ in range(run.passes)]
+        converse = _converse_at_the_end if run.ends else _converse
+        talks = [converse(strategy, frame, run.symbol, asked) for _ in range(run.passes)]
+        more = {"signals": _signals(strategy, frame)} if run.signals else {}
     except BaseException as error:  # SystemExit too: leaving early is an answer like any other
         return {"error": _describe(error, path)}
     passes, digests = [talk[0] for talk in talks], [talk[1] for talk in talks]
-    return {"bars": len(frame), "passes": passes, "indicators": digests}
+    return {"bars": len(frame), "passes": passes, "indicators": digests, **more}
 
 
 def _load(path: Path) -> ModuleType:
@@ -112,21 +120,66 @@ def _load(path: Path) -> ModuleType:
     return module
 
 
-def _converse(strategy: Any, frame: Any, asked: Sequence[int]) -> tuple[list[list[Any]], str]:
+def _converse(
+    strategy: Any, frame: Any, symbol: str, asked: Sequence[int]
+) -> tuple[list[list[Any]], str]:
     """What is answered at every bar, and a digest of the indicators behind it."""
     indicators = strategy.prepare_indicators(frame)
     digest = _digest(indicators)
-    long = {"position_id": "long", "action": "BUY"}
-    short = {"position_id": "short", "action": "SELL"}
-    answers = [
-        [
-            plain(strategy.find_entries(frame, indicators, idx)),
-            plain(strategy.find_exits(dict(long), frame, indicators, idx)),
-            plain(strategy.find_exits(dict(short), frame, indicators, idx)),
-        ]
-        for idx in asked
-    ]
+    answers = [_ask(strategy, frame, indicators, symbol, idx) for idx in asked]
+    if _digest(indicators) != digest:
+        raise ValueError("the strategy changes its indicators while it is asked")
     return answers, digest
+
+
+def _converse_at_the_end(
+    strategy: Any, frame: Any, symbol: str, asked: Sequence[int]
+) -> tuple[list[list[Any]], str]:
+    """The same, each bar as the last one of its history: one candle more is a new question."""
+    answers = []
+    for idx in asked:
+        history = frame.iloc[: idx + 1].copy()
+        indicators = strategy.prepare_indicators(history)
+        answers.append(_ask(strategy, history, indicators, symbol, idx))
+    return answers, ""
+
+
+def _ask(strategy: Any, frame: Any, indicators: Any, symbol: str, idx: int) -> list[Any]:
+    answers = [plain(strategy.find_entries(frame, indicators, idx))]
+    for position_id, action, side in ((LONG_ID, "BUY", "long"), (SHORT_ID, "SELL", "short")):
+        position = {
+            "position_id": position_id,
+            "order_id": f"order-of-{position_id}",
+            "symbol": symbol,
+            "action": action,
+            "side": side,
+            "volume": _VOLUMES[idx % 4],
+            "entry_price": _ENTRIES[idx % 3],
+            "entry_time": "2024-01-01T00:00:00Z",
+            "price": _ENTRIES[(idx + 1) % 3],
+            "sl": _LEVELS[idx % 3],
+            "tp": _LEVELS[(idx + 1) % 3],
+            "unrealized_pnl": (-1e4, 0.0, 25.0)[idx % 3],
+            "fees": 0.1,
+            "rule_in": "next_open",
+            "comment": f"enter_{side}",
+            "closing": False,
+        }
+        shown = dict(position)
+        answers.append(plain(strategy.find_exits(shown, frame, indicators, idx)))
+        if shown != position:
+            raise ValueError("find_exits changes the position that it is shown")
+    return answers
+
+
+def _signals(strategy: Any, frame: Any) -> dict[str, list[int]]:
+    """The bars at which each rule holds, as a compiled engine would read them."""
+    offered = strategy.signals(strategy.prepare_indicators(frame))
+    return {
+        rule: np.flatnonzero(np.asarray(offered[rule])).tolist()
+        for rule in ("enter_long", "exit_long", "enter_short", "exit_short")
+        if rule in offered
+    }
 
 
 def _digest(indicators: Any) -> str:

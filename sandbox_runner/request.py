@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 REQUEST_FILE = "request.json"
 DECISIONS_FILE = "decisions.json"
+# The positions that exits are asked about; as long as a broker's ids may be.
+LONG_ID, SHORT_ID = "position-long-6f1c0a9e47d2b835", "position-short-27e4b8d90c6a1f53"
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,10 @@ class Run:
     bars: int | None = None  # the first n bars only; None: all
     at: tuple[int, ...] | None = None  # the bars that are asked about, in this order; None: all
     passes: int = 1  # the whole conversation again, on the same object
-    clock_shift_s: float = 0.0  # what the strategy takes for the present moves by this
+    clock_shift_s: int = 0  # what the strategy takes for the present moves by this
+    cfg: Mapping[str, Any] = field(default_factory=dict)  # settings other than the request's
+    ends: bool = False  # each bar is asked about as the last of its own history
+    signals: bool = False  # also what the strategy's `signals` offers for all bars
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import jinja2
 
 from bot import __version__
 from bot.coder import strategy
-from bot.coder.expected import expect
+from bot.coder.expected import Expected, expect
 from bot.coder.freqtrade import strategy_context
 from bot.coder.port import Candidate, Failure
 from bot.coder.settings import flat_settings
@@ -23,6 +23,8 @@ from bot.errors import InputError
 from bot.plan import freqtrade_file, refuse_inexpressible
 
 TEMPLATES = Path(__file__).parent / "templates"
+_EXPECTED: dict[str, Expected] = {}
+_MOST_EXPECTED = 4
 
 
 @cache
@@ -113,7 +115,7 @@ def freqtrade_text(contract: Contract, program: Program, contract_path: str) -> 
 def tests_text(contract: Contract, program: Program, contract_path: str) -> str:
     """The tests of the strategy, with expected values from the interpreter."""
     settings = flat_settings(contract, program)
-    expected = expect(contract, program, settings.defaults)
+    expected = _expected(contract, program)
     symbols = settings.key_of("symbols")
     return _rendered(
         "test_strategy.py.j2",
@@ -122,6 +124,16 @@ def tests_text(contract: Contract, program: Program, contract_path: str) -> str:
         stem=contract.file_stem,
         **test_context(expected, settings.defaults, symbols, contract.market.symbols[0]),
     )
+
+
+def _expected(contract: Contract, program: Program) -> Expected:
+    """What the tests expect; kept, because a candidate is compared with what is written again."""
+    key = contract_digest(contract)
+    if key not in _EXPECTED:
+        while len(_EXPECTED) >= _MOST_EXPECTED:
+            _EXPECTED.pop(next(iter(_EXPECTED)))
+        _EXPECTED[key] = expect(contract, program, flat_settings(contract, program).defaults)
+    return _EXPECTED[key]
 
 
 def _rendered(template: str, contract: Contract, contract_path: str, **slots: Any) -> str:

@@ -119,7 +119,7 @@ def run_contract(args: argparse.Namespace, path: Path) -> int:
     from bot.gates.port import Case
     from bot.identity import correlation_id
     from bot.market_data import read_market_data
-    from bot.mutation.trial import try_mutants
+    from bot.mutation.trial import GATE, try_mutants
     from bot.places import contract_label, repository_root
     from bot.plan import planned_files
     from bot.report.headline import figures_of, told_lines
@@ -161,7 +161,8 @@ def run_contract(args: argparse.Namespace, path: Path) -> int:
         )
         write_files(args.out, sealed.evidence.files)
     verdicts, told = list(examination.verdicts), {}
-    if args.mutants and all(verdict.passed for verdict in verdicts):
+    tried = any(verdict.name == GATE for verdict in verdicts)
+    if args.mutants and not tried and all(verdict.passed for verdict in verdicts):
         mutation = try_mutants(contract, candidate.contents, sandbox)
         verdicts.append(mutation.verdict)
         told = {"mutants": mutation.to_dict()}

@@ -1,8 +1,11 @@
-"""The gates `pytest`, `determinism` and `lookahead`: what a strategy did in the sandbox, judged."""
+"""The gates on behaviour: what a strategy did in the sandbox, judged."""
 
 import ast
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeGuard
+
+import numpy as np
 
 from bot.answers import (
     Answer,
@@ -14,16 +17,20 @@ from bot.answers import (
     read_each,
     same_decisions,
 )
+from bot.contract.evaluator import evaluate
 from bot.contract.language import Program
 from bot.contract.model import Contract
-from bot.decisions import contract_decisions
+from bot.decisions import contract_decisions, decisions_of
+from bot.elsewhere import Place, changed
+from bot.foreign.parts import find_missing_tests
 from bot.gates.port import Cause, Verdict
-from bot.trial import Conversation, Trial, other_name
+from bot.trial import ELSEWHERE, Conversation, Trial, TrustedTests, other_name
 from sandbox_runner.jobs import TEST_REPORT
 from sandbox_runner.port import Outcome
 from sandbox_runner.test_report import NotAReport, find_problems, read_report
 
 _MOST_REPORT = 8_000_000
+EXITS = ("exit_long", "exit_short")
 
 
 def judge_tests(
@@ -61,6 +68,26 @@ def judge_tests(
         step = "mend the strategy, not the tests"
         return Verdict(name, False, f"{count} tests", problem, where, step, "found"), report
     return Verdict(name, True, f"{count} tests"), report
+
+
+def judge_trusted_tests(trusted: TrustedTests, tests: str, source: bytes, own: Verdict) -> Verdict:
+    """Judge the tests that count, beside those that the candidate brought.
+
+    Args:
+        trusted: the template's tests, run on the candidate's strategy.
+        tests: path of the test file.
+        source: the candidate's own test file, which has to hold the template's and may hold more.
+        own: the verdict on it.
+    """
+    theirs, _ = judge_tests(trusted.outcome, tests, trusted.source, "")
+    if not theirs.passed:
+        reason = f"of the contract's own tests, {theirs.reason}"
+        return replace(theirs, reason=reason)
+    missing = next(find_missing_tests(source, trusted.source.decode()), None)
+    if own.passed and missing is not None:
+        where = f"{tests}:{missing.line}"
+        return Verdict("pytest", False, own.figure, missing.reason, where, missing.next_step)
+    return replace(own, figure=f"{theirs.figure}, {own.figure.split()[0]} of its own")
 
 
 def _report(outcome: Outcome) -> dict[str, Any]:
@@ -145,28 +172,31 @@ def whole_decisions(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _read(conversation: Conversation) -> list[Answers]:
-    return read_answers(conversation.outcome, conversation.runs, conversation.lengths)
+def _read(conversation: Conversation, named: str = "") -> list[Answers]:
+    return read_answers(conversation.outcome, conversation.runs, conversation.lengths, named)
 
 
 def judge_determinism(trial: Trial, strategy: str) -> Verdict:
-    """The same questions twice, and again in another process, hash seed and clock."""
+    """The same questions twice, and again in another process, with other hash seed and clocks."""
     name = "determinism"
     step = "take chance from the contract's seed; use no clock, no set order, no memory of calls"
     try:
-        whole, again = _read(trial.whole), _read(trial.again)
+        whole, again = _read(trial.whole), _read(trial.again, "again ")
     except NoAnswer as error:
         return _no_answer(name, error, strategy, step)
-    for first, other in zip(whole, again, strict=True):
-        for answers, how in (
-            (first.passes[1], "asked a second time"),
-            (other.passes[0], "asked in another process with another hash seed and clock"),
+    for first, ahead, back in zip(whole, again[::2], again[1::2], strict=True):
+        elsewhen = "asked in another process with another hash seed and clock"
+        for answers, asked, how in (
+            (first.passes[1], first.bars, "asked a second time"),
+            (ahead.passes[0], ahead.bars, elsewhen),
+            (back.passes[0], back.bars, elsewhen),
         ):
-            odd = _first_difference(first.passes[0], answers)
+            expected = tuple(first.passes[0][bar] for bar in asked)
+            odd = _first_difference(expected, answers)
             if odd is not None:
-                reason = f"bar {first.bars[odd]}: the answer changes when {how}"
+                reason = f"bar {asked[odd]}: the answer changes when {how}"
                 return Verdict(name, False, "answers differ", reason, strategy, step, "found")
-        if len({*first.indicators, *other.indicators}) > 1:
+        if len({*first.indicators, *ahead.indicators, *back.indicators}) > 1:
             reason = "the indicators change when they are prepared again; the answers may follow"
             return Verdict(name, False, "indicators differ", reason, strategy, step, "found")
     bars = sum(len(answers.bars) for answers in whole)
@@ -229,6 +259,47 @@ def _on_other_prices(
         # Other prices, the same orders at the same times: a table of what will happen.
         return f"the answers stay the same on other prices: {difference}", "found"
     return f"on other prices the strategy leaves the contract: {difference}", "contract"
+
+
+def judge_elsewhere(trial: Trial, contract: Contract, program: Program, strategy: str) -> Verdict:
+    """At other times, lengths, prices and names, with other settings: what the contract says."""
+    name = "elsewhere"
+    step = "decide by the contract's rules and settings alone, on any candles"
+    again = trial.again
+    try:
+        found = read_each(again.outcome, again.runs, again.lengths, f"{ELSEWHERE} ")
+    except NoAnswer as error:
+        return _no_answer(name, error, strategy, step)
+    asked, failed = 0, None
+    for place, answers in zip(trial.places, found, strict=True):
+        if isinstance(answers, NoAnswer):
+            reason = f"{answers.reason} ({place.described})"
+            failed = failed or _no_answer(name, NoAnswer(reason, answers.line), strategy, step)
+            continue
+        asked += len(answers.bars)
+        difference = _at_a_place(contract, program, place, answers)
+        if difference:
+            reason = f"the strategy leaves the contract ({place.described}): {difference}"
+            figure = f"{len(found)} places"
+            return Verdict(name, False, figure, reason, strategy, step, "found")
+    return failed or Verdict(name, True, f"{len(found)} places, {asked} bars")
+
+
+def _at_a_place(contract: Contract, program: Program, place: Place, answers: Answers) -> str:
+    """Where the answers at a place leave the contract; empty if nowhere."""
+    as_set, ruled = changed(contract, program, place.changes)
+    values = evaluate(ruled, place.frame)
+    if not place.ends:
+        for rule in program.rules:
+            wanted = set(np.flatnonzero(values[rule]).tolist())
+            odd = sorted(wanted ^ set(answers.signals.get(rule, ())))
+            if odd:
+                return f"bar {odd[0]}: `signals` differs from the contract's {rule}"
+    expected = decisions_of(as_set, ruled, place.frame, values, place.symbol)
+    bars = set(answers.bars)
+    within = {rule: [bar for bar in expected[rule] if bar in bars] for rule in EXITS}
+    entries = {bar: order for bar, order in expected["entries"].items() if int(bar) in bars}
+    return same_decisions(answers.record(), {"entries": entries, **within})
 
 
 def _first_difference(left: tuple[Answer, ...], right: tuple[Answer, ...]) -> int | None:

@@ -11,11 +11,16 @@ from bot.contract.language import Program
 from bot.contract.model import Contract
 from bot.errors import InputError
 from bot.evidence import report_file, result_files
+from bot.foreign.judge import NAME as TEMPLATE
+from bot.foreign.judge import judge_template
+from bot.foreign.origin import is_the_templates, template_files
 from bot.gates.behaviour import (
     disagreement,
     judge_determinism,
+    judge_elsewhere,
     judge_lookahead,
     judge_tests,
+    judge_trusted_tests,
     whole_decisions,
 )
 from bot.gates.constitution import ConstitutionGate
@@ -31,6 +36,8 @@ from bot.gates.tools import judge_tool
 from bot.judge import Judgement, decide, judge
 from bot.market_data import MarketData
 from bot.memory import Memory
+from bot.mutation.trial import GATE as MUTATION
+from bot.mutation.trial import try_mutants
 from bot.targets import ADAPTER_ONLY, Delivery
 from bot.trial import USUAL_LIMITS, Limits, Trial, run_trial
 from sandbox_runner.port import Sandbox
@@ -43,6 +50,7 @@ DYNAMIC = (
     "pytest",
     "determinism",
     "lookahead",
+    "elsewhere",
     "engine-parity",
     "artifacts",
     "correlation",
@@ -56,15 +64,20 @@ _PARTS = {
     "pytest": {"pytest", "whole"},
     "determinism": {"whole", "again"},
     "lookahead": {"whole", "cuts"},
+    "elsewhere": {"again"},
 }
+# Beside the others, where the template did not write the candidate.
+FOREIGN = (TEMPLATE, MUTATION)
+MOST_MUTANTS = 80
 MOST_BYTES = 1_000_000
 MOST_FILES = 50
 NAMES = (*(gate.name for gate in STATIC), *DYNAMIC)
 
 
-def gate_names(delivery: Delivery = ADAPTER_ONLY) -> tuple[str, ...]:
+def gate_names(delivery: Delivery = ADAPTER_ONLY, foreign: bool = False) -> tuple[str, ...]:
     """The gates that judge what is delivered, in the order of their verdicts."""
-    return (*NAMES, FREQTRADE) if delivery.freqtrade else NAMES
+    names = (*NAMES, *FOREIGN) if foreign else NAMES
+    return (*names, FREQTRADE) if delivery.freqtrade else names
 
 
 @dataclass(frozen=True)
@@ -100,7 +113,9 @@ def examine(
     """Let every gate judge a candidate.
 
     Code that a static gate refuses is not run: the gates that would need it have failed. A file
-    that is not delivered is read by the static gates and the linters all the same.
+    that is not delivered is read by the static gates and the linters all the same. Code that the
+    template did not write has two gates more, is asked in many more places, and has to pass the
+    tests that the template writes, whatever its own say.
 
     Raises:
         WorldError: the sandbox failed.
@@ -118,12 +133,27 @@ def examine(
         cause = f"{missing[0]} is missing" if missing else "a static gate refused the code"
         unrun = _unjudged(gate_names(delivery)[len(STATIC) :], cause)
         return Examination((*static, *unrun.verdicts), {}, None)
+    written = template_files(contract, program, frozenset(case.files))
+    foreign = not is_the_templates(case.files, written)
+    tests = f"tests/test_{contract.file_stem}.py"
     with ThreadPoolExecutor(1) as beside:
         beside.submit(load_compiled_path)  # what fails there, fails in its gate and is told there
         trial = run_trial(
-            contract, program, case.files, data, sandbox, mypy_cache, on_done, limits, memory
+            contract,
+            program,
+            case.files,
+            data,
+            sandbox,
+            mypy_cache,
+            on_done,
+            limits,
+            memory,
+            trusted_tests=written[tests].encode() if foreign else None,
         )
     judged = judge_trial(contract, program, case, data, correlation_id, static, trial)
+    if foreign:
+        judged = _judge_foreign(contract, case.files, written, judged, sandbox)
+        on_done(MUTATION)
     if not delivery.freqtrade:
         return judged
     verdict = examine_freqtrade(
@@ -131,6 +161,25 @@ def examine(
     )
     on_done(FREQTRADE)
     return replace(judged, verdicts=(*judged.verdicts, verdict))
+
+
+def _judge_foreign(
+    contract: Contract,
+    files: Mapping[str, bytes],
+    written: Mapping[str, str],
+    judged: Examination,
+    sandbox: Sandbox,
+) -> Examination:
+    """The gates of code that the template did not write; mutants only where all others passed."""
+    strategy = f"Backtest/codes/{contract.file_stem}.py"
+    tests = f"tests/test_{contract.file_stem}.py"
+    parts = judge_template(files, written, strategy, tests)
+    if parts.passed and all(verdict.passed for verdict in judged.verdicts):
+        trusted = {**files, tests: written[tests].encode()}
+        mutation = try_mutants(contract, trusted, sandbox, MOST_MUTANTS).verdict
+    else:
+        mutation = _unjudged((MUTATION,), "another gate refused the code").verdicts[0]
+    return replace(judged, verdicts=(*judged.verdicts, parts, mutation))
 
 
 def _unjudged(names: tuple[str, ...], cause: str) -> Examination:
@@ -157,12 +206,15 @@ def judge_trial(
         judge_tool(tool, trial.tools[tool], case.files) for tool in ("flake8", "mypy", "bandit")
     ]
     tested, report = judge_tests(trial.tests, tests, case.files[tests], difference)
+    if trial.trusted is not None:
+        tested = judge_trusted_tests(trial.trusted, tests, case.files[tests], tested)
     results: dict[str, bytes] = {} if report is None else {"test_report.json": report_file(report)}
     if judgement is not None:
         results |= result_files(judgement, correlation_id)
     behaviour = [
         judge_determinism(trial, strategy),
         judge_lookahead(trial, contract, program, strategy),
+        judge_elsewhere(trial, contract, program, strategy),
     ]
     if judgement is None:
         step = "mend what the first refused gate names"

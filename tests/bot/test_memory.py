@@ -250,7 +250,8 @@ def test_a_candidate_is_judged_again_without_being_run_again(tmp_path: Path) -> 
     assert asked == []
     assert again.verdicts == first.verdicts
     assert again.results == first.results
-    assert again.remembered == {"flake8", "mypy", "bandit", "pytest", "determinism", "lookahead"}
+    tools = {"flake8", "mypy", "bandit", "pytest"}
+    assert again.remembered == tools | {"determinism", "lookahead", "elsewhere"}
     stricter, asked = judged("acceptance: {min_trades: 5000}")
     assert asked == [], "what only the trusted side reads needs no run"
     assert [v.name for v in stricter.verdicts if not v.passed] == ["acceptance"]

@@ -1,16 +1,21 @@
 """Strategies, honest and not, asked by the harness inside a real sandbox."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
+from sandbox_runner import clock
 from sandbox_runner.candles import pack_candles
 from sandbox_runner.jobs import decisions_job
 from sandbox_runner.port import Sandbox, open_sandbox
-from sandbox_runner.request import Request, Run
+from sandbox_runner.request import LONG_ID, SHORT_ID, Request, Run
 
+ROOT = Path(__file__).parents[2]
 PATH = "Backtest/codes/candidate.py"
 SHAPE = """
 class Strategy:
@@ -68,8 +73,8 @@ def test_every_bar_is_answered_with_entry_and_both_exits(inside: Sandbox) -> Non
         *(None, None, {"action": "BUY", "sl": 102.1 * 0.98}, None, None, None)
     ]
     assert answers[0][1:] == [
-        {"position_id": "long", "reason": "BUY"},
-        {"position_id": "short", "reason": "SELL"},
+        {"position_id": LONG_ID, "reason": "BUY"},
+        {"position_id": SHORT_ID, "reason": "SELL"},
     ]
 
 
@@ -83,6 +88,16 @@ def test_a_cut_history_has_no_later_bar(inside: Sandbox) -> None:
     [cut] = ask(inside, "return {'bars': len(df), 'last': float(df['close'].iloc[-1])}", run)
     assert cut["bars"] == 3
     assert cut["passes"] == [[[{"bars": 3, "last": 102.1}, None, None]] * 2]
+
+
+def test_each_bar_can_be_the_last_of_its_history(inside: Sandbox) -> None:
+    run = Run("ends", "btc", "BTC/USDT", at=(4, 1), ends=True, cfg={"capital": 7})
+    code = "return {'bars': len(df), 'last': idx, 'capital': self.cfg['capital']}"
+    [ends] = ask(inside, code, run)
+    assert [entry for entry, _, _ in ends["passes"][0]] == [
+        {"bars": 5, "last": 4, "capital": 7},
+        {"bars": 2, "last": 1, "capital": 7},
+    ]
 
 
 def test_other_candles_can_be_given(inside: Sandbox) -> None:
@@ -107,16 +122,72 @@ def test_a_second_pass_uses_the_same_object_and_shows_a_change(inside: Sandbox) 
     assert [answers[0][0] for answers in twice["passes"]] == [{"calls": 1}, {"calls": 2}]
 
 
-def test_the_clock_can_be_another_one(inside: Sandbox) -> None:
+CLOCKS = {
+    "time": "time.time()",
+    "time_ns": "time.time_ns() / 1e9",
+    "clock": "time.clock_gettime(time.CLOCK_REALTIME)",
+    "localtime": "time.mktime(time.localtime())",
+    "gmtime": "calendar.timegm(time.gmtime())",
+    "strftime": "time.mktime(time.strptime(time.strftime('%Y-%m-%d'), '%Y-%m-%d'))",
+    "now": "datetime.datetime.now().timestamp()",
+    "utcnow": "datetime.datetime.now(datetime.timezone.utc).timestamp()",
+    "today": "float(datetime.date.today().toordinal() - 719163) * 86400",
+    "Timestamp.now": "pd.Timestamp.now('UTC').timestamp()",
+    "Timestamp.today": "pd.Timestamp.today().timestamp()",
+    "Timestamp": "pd.Timestamp('now', tz='UTC').timestamp()",
+    "to_datetime": "pd.to_datetime('now', utc=True).timestamp()",
+    "DatetimeIndex": "pd.DatetimeIndex(['now'])[0].timestamp()",
+    "Series": "pd.Series(['today']).astype('datetime64[s]').iloc[0].timestamp()",
+    "Period": "pd.Period.now('D').ordinal * 86400.0",
+    "datetime64": "float(np.datetime64('now').astype('int64'))",
+    "datetime64 today": "float(np.datetime64('today').astype('int64')) * 86400",
+    "array": "float(np.array(['now'], dtype='datetime64[s]').astype('int64')[0])",
+}
+
+
+def test_the_clock_of_every_library_can_be_another_one(inside: Sandbox) -> None:
+    shown = ", ".join(f"{name!r}: float({code})" for name, code in CLOCKS.items())
     code = (
-        "import time, datetime; return {'a': time.time(), 'b': datetime.datetime.now().timestamp(),"
-        " 'c': datetime.date.today().year}"
+        "import calendar, datetime, time; import numpy as np; import pandas as pd;"
+        f" return {{{shown}, 'monotonic': time.monotonic()}}"
     )
-    runs = [Run(f"{shift}", "btc", "X", at=(0,), clock_shift_s=shift) for shift in (0.0, 4e8)]
-    now, later = (run["passes"][0][0][0] for run in ask(inside, code, *runs))
-    assert 3.9e8 < later["a"] - now["a"] < 4.1e8
-    assert 3.9e8 < later["b"] - now["b"] < 4.1e8
-    assert later["c"] - now["c"] in (12, 13)
+    shifts = (0, 400_000_000, -300_000_000)
+    runs = [Run(f"{shift}", "btc", "X", at=(0,), clock_shift_s=shift) for shift in shifts]
+    now, *others = (run["passes"][0][0][0] for run in ask(inside, code, *runs))
+    for shift, moved in zip(shifts[1:], others, strict=True):
+        assert abs(moved["monotonic"] - now["monotonic"]) < 100
+        for name in CLOCKS:
+            assert abs(moved[name] - now[name] - shift) <= 2 * 86_400, name
+            assert moved[name] != now[name], name
+
+
+def test_files_keep_the_real_time(tmp_path: Path) -> None:
+    """In a process of its own: the clock of the tests stays."""
+    code = (
+        "import sys, time, pathlib; from sandbox_runner.clock import shift_clock;"
+        " before = time.time(); shift_clock(400_000_000); path = pathlib.Path(sys.argv[1]);"
+        " path.write_text('x'); assert time.time() - before > 3.9e8;"
+        " assert abs(path.stat().st_mtime - before) < 100; shift_clock(0);"
+        " assert abs(time.time() - before) < 100; import sqlite3;"
+        " shift_clock(-400_000_000); c = sqlite3.connect(':memory:');"
+        " [[s]] = c.execute(\"select strftime('%s')\"); assert abs(int(s) - time.time()) < 100"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "file")], cwd=ROOT)
+    assert done.returncode == 0
+
+
+def test_where_the_clock_cannot_be_moved_the_run_has_no_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(clock, "_hooks", None)
+    monkeypatch.setattr(clock.sys, "platform", "elsewhere")
+    with pytest.raises(clock.ClockNotMoved, match="Linux only"):
+        clock.shift_clock(1)
+    monkeypatch.undo()
+    monkeypatch.setattr(clock._Hooks, "place", lambda hooks: None)
+    monkeypatch.setattr(clock, "_hooks", None)
+    with pytest.raises(clock.ClockNotMoved, match="stands where it stood"):
+        clock.shift_clock(1_000)
 
 
 def test_the_hash_seed_reaches_the_runs(inside: Sandbox) -> None:
@@ -192,7 +263,18 @@ def test_a_process_left_behind_does_not_meet_the_next_run(inside: Sandbox) -> No
 
 def test_a_request_survives_its_file() -> None:
     runs = [
-        Run("a", "btc", "X", bars=3, at=(1, 2), passes=2, clock_shift_s=1.5),
+        Run(
+            "a",
+            "btc",
+            "X",
+            bars=3,
+            at=(1, 2),
+            passes=2,
+            clock_shift_s=15,
+            cfg={"a": 2},
+            ends=True,
+            signals=True,
+        ),
         Run("b", "c", "Y"),
     ]
     request = Request("x.py", {"a": [1.1, "b"]}, runs, 2)

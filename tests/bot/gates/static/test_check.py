@@ -167,6 +167,6 @@ LARGE = {
 
 @pytest.mark.parametrize("name", LARGE)
 def test_a_large_file_is_answered_soon(name: str) -> None:
-    start = time.process_time()
+    start = time.monotonic()
     check_bytes(LARGE[name], "strategy")
-    assert time.process_time() - start < 15
+    assert time.monotonic() - start < 20
