@@ -3,10 +3,12 @@ from pathlib import Path
 
 import pytest
 
+from bot.evidence import tool_versions
 from bot.forge.github_comments import Thread
 from bot.forge.port import PullState
 from bot.freqtrade_place import VARIABLE
 from bot.gates.examination import NAMES
+from bot.locks.pins import locked_version
 from bot.report.hidden_block import read_hidden_block
 from bot.repository import open_repository
 from bot.verification import verify
@@ -54,6 +56,10 @@ def test_the_job_that_writes_needs_no_freqtrade(
     assert "Backtest/freqtrade/OversoldDip.py" in git(
         world.bare, "ls-tree", "-r", "--name-only", pull.draft.head
     )
+    place = f"{pull.draft.head}:artifacts/oversold-dip/strategy/provenance.json"
+    versions = json.loads(git(world.bare, "show", place))["predicate"]["versions"]
+    assert versions["freqtrade"] == locked_version("freqtrade")
+    assert versions == tool_versions(locked_version("freqtrade"))
 
 
 def test_what_cannot_be_proven_is_left_out_and_said(
