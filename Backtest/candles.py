@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -90,21 +92,68 @@ def read_candles(path: str | Path) -> pd.DataFrame:
     Raises:
         CandleError: the file is missing, is of no known kind, or holds a malformed candle.
     """
-    import pandas as pd
+    return _parse_frame(read_bytes(path), Path(path))
 
+
+def read_columns(path: str | Path) -> Candles:
+    """Read a candle file of one symbol into checked columns; a small csv needs no pandas.
+
+    Raises:
+        CandleError: as `read_candles`.
+    """
+    return parse_columns(read_bytes(path), path)
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Read a candle file once: whoever names its digest parses the same bytes.
+
+    Raises:
+        CandleError: the file is missing, cannot be read, or is of no known kind.
+    """
     file = Path(path)
-    reader = next((READERS[kind] for kind in READERS if file.name.lower().endswith(kind)), None)
-    if reader is None:
-        raise CandleError(f"{file} is no candle file", f"Known kinds: {', '.join(READERS)}")
+    _reader_of(file)
     if not file.is_file():
         raise CandleError(f"{file} is not there", "Give the path of a candle file")
     try:
-        frame = getattr(pd, reader)(file)
+        return file.read_bytes()
+    except OSError as error:
+        raise CandleError(f"cannot read {file}: {error.strerror}", "Check its owner") from None
+
+
+def parse_columns(data: bytes, path: str | Path) -> Candles:
+    """Turn the bytes of a candle file into checked columns; `path` names the file and its kind.
+
+    Raises:
+        CandleError: as `read_candles`.
+    """
+    file = Path(path)
+    if file.suffix.lower() == ".csv" and len(data) < SMALL_FILE_BYTES:
+        columns = _plain_csv(data)
+        if columns is not None:
+            return columns
+    return columns_of(_parse_frame(data, file))
+
+
+def _reader_of(file: Path) -> str:
+    """The name of pandas' function that reads files of this kind."""
+    reader = next((READERS[kind] for kind in READERS if file.name.lower().endswith(kind)), None)
+    if reader is None:
+        raise CandleError(f"{file} is no candle file", f"Known kinds: {', '.join(READERS)}")
+    return reader
+
+
+def _parse_frame(data: bytes, file: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    reader = _reader_of(file)
+    options = {"compression": "gzip"} if file.name.lower().endswith(".gz") else {}
+    try:
+        frame = getattr(pd, reader)(io.BytesIO(data), **options)
     except ImportError:
         raise CandleError(
             f"{file} needs the package pyarrow to be read", "Run: pip install pyarrow"
         ) from None
-    except (OSError, ValueError) as error:  # pandas' and pyarrow's parser errors are ValueErrors
+    except (OSError, ValueError, EOFError, zlib.error) as error:  # parser errors are ValueErrors
         reason = " ".join(str(error).split())
         raise CandleError(f"cannot read {file}: {reason}", "Is it a whole candle file?") from None
     if reader == "read_json" and len(frame.columns) == 1 + len(COLUMNS):
@@ -117,26 +166,11 @@ def read_candles(path: str | Path) -> pd.DataFrame:
     return tidy
 
 
-def read_columns(path: str | Path) -> Candles:
-    """Read a candle file of one symbol into checked columns; a small csv needs no pandas.
-
-    Raises:
-        CandleError: as `read_candles`.
-    """
-    file = Path(path)
-    is_small = file.is_file() and file.stat().st_size < SMALL_FILE_BYTES
-    if file.suffix.lower() == ".csv" and is_small:
-        columns = _plain_csv(file)
-        if columns is not None:
-            return columns
-    return columns_of(read_candles(file))
-
-
-def _plain_csv(file: Path) -> Candles | None:
-    """Read a csv of nothing but candles; None if there is anything that pandas should look at."""
+def _plain_csv(data: bytes) -> Candles | None:
+    """Parse a csv of nothing but candles; None if there is anything that pandas should look at."""
     try:
-        header, *lines = file.read_bytes().decode("utf-8-sig").splitlines()
-    except (OSError, ValueError):
+        header, *lines = data.decode("utf-8-sig").splitlines()
+    except ValueError:
         return None
     names = header.lower().split(",")
     if sorted(names) != sorted((names[0], *COLUMNS)) or names[0] not in TIME_NAMES or not lines:

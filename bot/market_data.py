@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adapters.views import CandleView
-from Backtest.candles import Candles, check_spacing, read_columns
-from Backtest.errors import BacktestError
+from Backtest.candles import Candles, check_spacing, parse_columns, read_bytes
+from Backtest.errors import BacktestError, CandleError
 from Backtest.times import LAST_MS, iso, to_ms
 from bot.contract.market import Data
 from bot.contract.model import Contract
@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # half a second, which a backtest of arrays does not need
     import pandas as pd
 
 FREQTRADE_KINDS = (".feather", ".parquet", ".json.gz", ".json")
+Files = Callable[[str], bytes | None]
+"""Gives the bytes of a file of a repository by its path; None if it is not there."""
 
 
 @dataclass(frozen=True)
@@ -64,16 +66,18 @@ def _silent(_: str) -> None:
 
 def read_market_data(
     contract: Contract,
-    root: Path,
+    root: Path | Files,
     given: Path | None = None,
     say: Callable[[str], None] = _silent,
     warn: Callable[[str], None] | None = None,
 ) -> MarketData:
     """Read the candles that a contract names, or those of another file, pattern or exchange.
 
+    Every file is read once: what is parsed and what the digest names are the same bytes.
+
     Args:
         contract: whose data.
-        root: the repository; paths in the contract are relative to it.
+        root: the repository, or what gives its files; paths in the contract are relative to it.
         given: read this instead; `{symbol}` in it stands for each symbol, and
             `ccxt:EXCHANGE:START[:END]` for a download.
         say: hears how a download goes, and of gaps in it.
@@ -84,30 +88,60 @@ def read_market_data(
         WorldError: an exchange cannot be reached.
     """
     contract, given = _redirected(contract, given)
+    files = _checkout(root) if isinstance(root, Path) else root
     digest = hashlib.sha256()
     candles: dict[str, Candles] = {}
     contents: dict[str, bytes] = {}
     for symbol in contract.market.symbols:
-        if contract.data.source == "ccxt" and given is None:
-            label, path = _downloaded(contract, symbol, say)
-        else:
-            label, path = _file_of(contract, symbol, root, given)
         try:
-            found = read_columns(path)
+            label, path, data = _bytes_of(contract, symbol, files, given, say)
+        except BacktestError as error:
+            raise InputError(error.message, error.hint) from None
+        try:
+            found = parse_columns(data, path)
             _hold_to_timeframe(found, contract.market.timeframe, label, warn)
-            candles[symbol] = _span(found, contract, label)
-            if contract.data.source == "ccxt" and given is None:
-                _tell_gaps(symbol, candles[symbol], contract.market.timeframe, say)
-            data = path.read_bytes()
         except BacktestError as error:
             # A contract's file by the contract's name for it, not by where it lies here.
             shown = str(path) if given is not None else label
             raise InputError(error.message.replace(str(path), shown), error.hint) from None
-        except OSError as error:
-            raise InputError(f"{label} cannot be read: {error.strerror}") from None
+        candles[symbol] = _span(found, contract, label)
+        if contract.data.source == "ccxt" and given is None:
+            _tell_gaps(symbol, candles[symbol], contract.market.timeframe, say)
         digest.update(f"{symbol}\0{len(data)}\0".encode() + data)
         contents[label] = data
     return MarketData(candles, f"sha256:{digest.hexdigest()}", contents)
+
+
+def _checkout(root: Path) -> Files:
+    """The files of a checkout, reached without a symbolic link."""
+
+    def read(label: str) -> bytes | None:
+        path = inside(root, label)
+        return read_bytes(path) if path.is_file() else None
+
+    return read
+
+
+def _bytes_of(
+    contract: Contract,
+    symbol: str,
+    files: Files,
+    given: Path | None,
+    say: Callable[[str], None],
+) -> tuple[str, Path, bytes]:
+    """The label, the path and the bytes of a symbol's candles."""
+    if given is not None:
+        label, path = _given_file(contract, symbol, given)
+        return label, path, read_bytes(path)
+    names = _paths_of(contract, symbol)
+    if contract.data.source == "ccxt":
+        path = _downloaded(contract, symbol, say)
+        return names[0], path, read_bytes(path)
+    for name in names:
+        data = files(name)
+        if data is not None:
+            return name, Path(name), data
+    raise CandleError(f"{names[0]} is not there", "Give the path of a candle file")
 
 
 def _hold_to_timeframe(
@@ -124,7 +158,7 @@ def _hold_to_timeframe(
 
 def data_paths(contract: Contract) -> tuple[str, ...]:
     """The files that a contract names, by their paths in the repository."""
-    return tuple(_path_of(contract, symbol) for symbol in contract.market.symbols)
+    return tuple(_paths_of(contract, symbol)[0] for symbol in contract.market.symbols)
 
 
 def _redirected(contract: Contract, given: Path | None) -> tuple[Contract, Path | None]:
@@ -145,8 +179,8 @@ def _redirected(contract: Contract, given: Path | None) -> tuple[Contract, Path 
     return contract.model_copy(update={"data": data}), None
 
 
-def _downloaded(contract: Contract, symbol: str, say: Callable[[str], None]) -> tuple[str, Path]:
-    """The label and the cached file of a symbol's candles, downloaded if need be."""
+def _downloaded(contract: Contract, symbol: str, say: Callable[[str], None]) -> Path:
+    """The cached file of a symbol's candles, downloaded if need be."""
     from bot.exchange.cache import fetched
     from bot.exchange.download import Stretch
 
@@ -156,8 +190,7 @@ def _downloaded(contract: Contract, symbol: str, say: Callable[[str], None]) -> 
     first = to_ms(moment(data.start))
     last = LAST_MS if data.end is None else to_ms(moment(data.end))
     stretch = Stretch(symbol, market.timeframe, first, last)
-    path = fetched(data.exchange, stretch, say, futures=market.type == "futures")
-    return _path_of(contract, symbol), path
+    return fetched(data.exchange, stretch, say, futures=market.type == "futures")
 
 
 def _tell_gaps(symbol: str, candles: Candles, timeframe: str, say: Callable[[str], None]) -> None:
@@ -181,36 +214,29 @@ def _span(candles: Candles, contract: Contract, label: str) -> Candles:
     return found
 
 
-def _file_of(contract: Contract, symbol: str, root: Path, given: Path | None) -> tuple[str, Path]:
-    if given is None:
-        label = _path_of(contract, symbol, root)
-        return label, inside(root, label)
+def _given_file(contract: Contract, symbol: str, given: Path) -> tuple[str, Path]:
     stem = file_symbol(symbol)
+    path = Path(str(given).replace("{symbol}", stem))
     if len(contract.market.symbols) == 1:
-        path = Path(str(given).replace("{symbol}", stem))
         return path.name, path
     if "{symbol}" not in str(given):
         hint = f"Write {{symbol}} in the path; it becomes {stem} and so on."
         raise InputError("the contract has several symbols and --data names one file", hint)
-    path = Path(str(given).replace("{symbol}", stem))
     return path.name if stem in path.name else f"{stem}/{path.name}", path
 
 
-def _path_of(contract: Contract, symbol: str, root: Path | None = None) -> str:
-    """A symbol's file; in Freqtrade's folder the kind that is there, feather if none is."""
+def _paths_of(contract: Contract, symbol: str) -> tuple[str, ...]:
+    """Where a symbol's file may lie; in Freqtrade's folder it is of one of several kinds."""
     source, pattern, timeframe = contract.data.source, contract.data.path, contract.market.timeframe
-    if source == "ccxt":
-        return f"ccxt/{contract.data.exchange}/{file_symbol(symbol)}-{timeframe}.csv"
-    if source != "freqtrade":
-        return (pattern or "").replace("{symbol}", file_symbol(symbol))
-    label = (pattern or f"user_data/data/{contract.data.exchange}").replace(
-        "{symbol}", file_symbol(symbol)
-    )
-    if label.endswith((*FREQTRADE_KINDS, ".csv")):
-        return label
     stem = f"{file_symbol(symbol)}-{timeframe}"
+    if source == "ccxt":
+        return (f"ccxt/{contract.data.exchange}/{stem}.csv",)
+    label = (pattern or "").replace("{symbol}", file_symbol(symbol))
+    if source != "freqtrade":
+        return (label,)
+    label = label or f"user_data/data/{contract.data.exchange}"
+    if label.endswith((*FREQTRADE_KINDS, ".csv")):
+        return (label,)
     if contract.market.type == "futures":
         stem = f"futures/{stem}-futures"
-    names = [f"{label.rstrip('/')}/{stem}{kind}" for kind in FREQTRADE_KINDS]
-    there = (name for name in names if root is not None and inside(root, name).is_file())
-    return next(there, names[0])
+    return tuple(f"{label.rstrip('/')}/{stem}{kind}" for kind in FREQTRADE_KINDS)

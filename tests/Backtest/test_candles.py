@@ -199,7 +199,7 @@ def test_a_small_csv_is_read_without_pandas_to_the_same_columns(tmp_path: Path) 
         for day in range(1, 8)
     ]
     path.write_text(CSV + "\n".join(rows) + "\n", "utf-8")
-    plain = candles_module._plain_csv(path)
+    plain = candles_module._plain_csv(path.read_bytes())
     assert plain is not None
     framed = columns_of(read_candles(path))
     for name in ("times", "open", "high", "low", "close", "volume"):

@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 
 from bot.cli import main
+from bot.contract.model import Contract
+from bot.market_data import read_market_data
 
 SAMPLE = Path(__file__).parents[1] / "fixtures" / "sample_btc.csv"
 CONTRACT: dict[str, Any] = {
@@ -113,3 +115,32 @@ def test_a_missing_file_is_named_as_freqtrade_names_it(tmp_path: Path, capsys: A
     code, said = summary(tmp_path, capsys, {"source": "freqtrade", "exchange": "binance"})
     assert code == 2
     assert "user_data/data/binance/BTC_USDT-1h.feather" in said
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_file_is_read_once_and_its_digest_is_that_of_what_was_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Somebody who swaps the file while it is read gets one of both, and never half of each."""
+    WRITERS[kind](tmp_path / f"btc{kind}")
+    first = (tmp_path / f"btc{kind}").read_bytes()
+    reads: list[Path] = []
+    read_bytes = Path.read_bytes
+
+    def swapped(path: Path) -> bytes:
+        reads.append(path)
+        data = read_bytes(path)
+        path.write_bytes(b"swapped")
+        return data
+
+    monkeypatch.setattr(Path, "read_bytes", swapped)
+    source = kind.removeprefix(".") if kind in (".csv", ".feather") else "freqtrade"
+    data = {"source": source, "path": f"btc{kind}", "exchange": "binance"}
+    if source != "freqtrade":
+        del data["exchange"]
+    contract = Contract.model_validate({**CONTRACT, "data": data})
+    found = read_market_data(contract, tmp_path)
+    assert [path.name for path in reads] == [f"btc{kind}"]
+    assert found.contents == {f"btc{kind}": first}
+    assert found.digest == read_market_data(contract, lambda name: first).digest
+    assert len(found.candles["BTC/USDT"]) == len(frame())
