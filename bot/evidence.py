@@ -4,7 +4,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import metadata
 from typing import Any
 
@@ -14,10 +14,12 @@ from bot.coder.port import Candidate
 from bot.gates.port import Verdict
 from bot.judge import Judgement
 from bot.market_data import MarketData
+from bot.product import product_digest
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "urn:stratwright:evidence:1"
 PROVENANCE = "provenance.json"
+MOST_BYTES = 5_000_000
 TOOLS = ("numpy", "pandas", "TA-Lib", "pytest", "mypy", "flake8", "bandit", "pydantic")
 
 
@@ -112,18 +114,23 @@ def gates_file(verdicts: tuple[Verdict, ...], notes: tuple[str, ...] = ()) -> by
     return (json.dumps(content, indent=2, ensure_ascii=True) + "\n").encode()
 
 
-def read_gates(content: bytes, notes: tuple[str, ...] = ()) -> tuple[Verdict, ...]:
-    """The verdicts of a gates.json that has these notes.
+def read_gates(content: bytes) -> tuple[Verdict, ...]:
+    """Read the verdicts of a gates.json, to show what it says; nothing in it is believed.
 
     Raises:
-        ValueError: it is not in the form that `gates_file` writes.
+        ValueError: it is not of the form that `gates_file` writes.
     """
     try:
-        verdicts = tuple(Verdict(**gate) for gate in json.loads(content)["gates"])
+        if len(content) > MOST_BYTES:
+            raise ValueError("it is too large")
+        gates = json.loads(content)["gates"]
+        verdicts = tuple(Verdict(**gate) for gate in gates)
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise ValueError("gates.json is malformed") from None
-    if gates_file(verdicts, notes) != content:
-        raise ValueError("gates.json is not in the form that stratwright writes")
+        raise ValueError("gates.json is not of the form that stratwright writes") from None
+    kinds = {field.name: bool if field.name == "passed" else str for field in fields(Verdict)}
+    for verdict in verdicts:
+        if any(type(getattr(verdict, name)) is not kind for name, kind in kinds.items()):
+            raise ValueError("gates.json is not of the form that stratwright writes")
     return verdicts
 
 
@@ -153,10 +160,28 @@ def provenance_file(
             "coder": candidate.coder,
             "model": candidate.model,
             "prompt_hash": candidate.prompt_hash,
+            "product": {
+                "name": "stratwright",
+                "version": __version__,
+                "digest": product_digest(),
+            },
             "versions": dict(versions),
         },
     }
     return (json.dumps(statement, indent=2, sort_keys=True) + "\n").encode()
+
+
+def makers(statement: bytes) -> dict[str, str]:
+    """What a statement says that it was made with: the product's digest and every version.
+
+    A stranger may have written the statement: what is not of its form is left out.
+    """
+    try:
+        predicate = json.loads(statement)["predicate"]
+        named = {**predicate["versions"], "product": predicate["product"]["digest"]}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    return {key: text for key, text in named.items() if isinstance(text, str)}
 
 
 def tool_versions(freqtrade: str = "") -> dict[str, str]:

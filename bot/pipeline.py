@@ -12,6 +12,7 @@ from typing import Any
 from bot import __version__
 from bot.bus.port import Bus, Event, EventName, timestamp
 from bot.coder.port import Candidate, Coder, Failure
+from bot.comparison import Writing, find_differences
 from bot.contract.digest import contract_digest
 from bot.contract.language import Program
 from bot.contract.load import LoadedContract, load_contract
@@ -19,8 +20,8 @@ from bot.contract.model import Contract
 from bot.contract.program import compile_contract
 from bot.contract.warmup import warmup
 from bot.earlier import find_earlier_version, refuse_other_contract
-from bot.errors import InputError, StratwrightError
-from bot.evidence import Evidence, Origin, read_gates
+from bot.errors import InputError, StratwrightError, WorldError
+from bot.evidence import PROVENANCE, Evidence, Origin, makers
 from bot.forge.port import Draft, Forge, PullRequest, PullState
 from bot.gates.examination import Examination, examine
 from bot.gates.port import Case, Verdict
@@ -35,7 +36,6 @@ from bot.repository import Repository
 from bot.sealing import Sealed, commit_message, seal
 from bot.targets import Delivery, decide_delivery
 from bot.trial import USUAL_LIMITS, Limits
-from bot.verification import verify
 from bot.written import write_files
 from sandbox_runner.port import Sandbox
 
@@ -136,36 +136,54 @@ def run_line(path: Path, shop: Workshop) -> Result:
     """
     work = take_on(load_contract(path), shop)
     with correlated(work.origin.correlation_id), shop.repository.lock(work.task, on_wait=shop.say):
-        earlier, tag = find_earlier(work, shop)
-        if earlier is not None:
-            return earlier
-        publish(shop, work, EventName.TASK_DISPATCHED, {"plan": [t.id for t in work.plan.todos]})
+        earlier = find_earlier(work, shop)
+        if earlier.closed:
+            return stays_closed(work, earlier)
+        if not earlier.claimed:
+            plan = [todo.id for todo in work.plan.todos]
+            publish(shop, work, EventName.TASK_DISPATCHED, {"plan": plan})
         try:
-            return _rounds(work, tag, shop)
+            return _rounds(work, earlier, shop)
         except StratwrightError as error:
             # Or `status` would call it running for ever.
             with suppress(StratwrightError):
-                publish(shop, work, EventName.TODO_CREATED, {"mend": [error.message]})
+                if not earlier.claimed:
+                    publish(shop, work, EventName.TODO_CREATED, {"mend": [error.message]})
             raise
 
 
-def _rounds(work: Commission, tag: str, shop: Workshop) -> Result:
+def _rounds(work: Commission, earlier: "Earlier", shop: Workshop) -> Result:
     """Write and prove, as often as the coder may, then propose or stop."""
     failures: tuple[Failure, ...] = ()
     while True:
-        candidate = write(work, shop, failures)
-        examination = prove(work, candidate, shop)
-        kept = work.delivery.kept(work.contract, candidate)
-        sealed = seal_with_earlier(work, kept, examination, tag, shop)
-        shop.at("sealed")
-        if sealed.evidence.passed:
-            publish(shop, work, EventName.TEST_PASSED, {"gates": len(examination.verdicts)})
-            done = propose(work, kept, sealed, tag, shop)
-            return replace(done, remembered=examination.remembered)
-        failures = (*failures, refuse(work, candidate, sealed.evidence, shop))
+        candidate = write(work, shop, failures, quiet=earlier.claimed)
+        result, failure = judge_and_propose(work, candidate, earlier, shop)
+        if failure is None:
+            return result
+        failures = (*failures, failure)
         if len(failures) >= shop.coder.rounds:
-            stopped = blocked(work, sealed.evidence, shop)
-            return replace(stopped, remembered=examination.remembered)
+            return result
+
+
+def judge_and_propose(
+    work: Commission, candidate: Candidate, earlier: "Earlier", shop: Workshop
+) -> tuple[Result, Failure | None]:
+    """Let the gates judge a candidate; what they pass is proposed, what they refuse is kept."""
+    examination = prove(work, candidate, shop)
+    kept = work.delivery.kept(work.contract, candidate)
+    verdicts = examination.verdicts
+    failure = None
+    if verdicts and all(verdict.passed for verdict in verdicts):
+        if not earlier.claimed:
+            publish(shop, work, EventName.TEST_PASSED, {"gates": len(verdicts)})
+        result = propose(work, kept, examination, earlier, shop)
+    else:
+        base = shop.repository.base().commit
+        sealed = seal_on(base, work, kept, examination, earlier.tag, shop.repository)
+        shop.at("sealed")
+        failure = refuse(work, candidate, sealed.evidence, shop)
+        result = blocked(work, sealed.evidence, shop)
+    return replace(result, remembered=examination.remembered), failure
 
 
 def take_on(loaded: LoadedContract, shop: Workshop, delivery: Delivery | None = None) -> Commission:
@@ -181,22 +199,33 @@ def take_on(loaded: LoadedContract, shop: Workshop, delivery: Delivery | None = 
         delivery = decide_delivery(contract, shop.freqtrade, strict=shop.require_targets)
     for note in delivery.notes:
         shop.say(f"{contract.workflow}/{contract.task}: {note}")
-    program = compile_contract(contract)
     shop.say(f"{contract.workflow}/{contract.task}: reading {contract.data.source} candles")
     data = read_market_data(contract, shop.repository.root, say=shop.say)
     refuse_other_candles(data, shop.repository)
     path = path_in_repository(loaded.path, shop.repository.root)
-    digest = contract_digest(contract)
-    parts = (shop.repository.repository_id, path, digest, data.digest)
-    name = correlation_id(*parts, delivery.generator(__version__))
-    whole = Delivery(freqtrade=True).generator(__version__) if delivery.notes else ""
-    plan = make_plan(contract, path, warmup(program))
+    return name_work(loaded, path, data, delivery, shop.repository)
+
+
+def name_work(
+    loaded: LoadedContract,
+    path: str,
+    data: MarketData,
+    delivery: Delivery,
+    repository: Repository,
+    version: str = __version__,
+) -> Commission:
+    """Name a contract by all that decides its outcome: the candles and the delivery too."""
+    contract, digest = loaded.strategy, contract_digest(loaded.strategy)
+    program = compile_contract(contract)
+    parts = (repository.repository_id, path, digest, data.digest)
+    name = correlation_id(*parts, delivery.generator(version))
+    whole = Delivery(freqtrade=True).generator(version) if delivery.notes else ""
     return Commission(
         contract,
         program,
         data,
         Origin(name, path, digest, loaded.data),
-        plan,
+        make_plan(contract, path, warmup(program)),
         delivery,
         correlation_id(*parts, whole) if whole else "",
     )
@@ -217,76 +246,134 @@ def refuse_other_candles(data: MarketData, repository: Repository) -> None:
             raise InputError(message, hint)
 
 
-def find_earlier(work: Commission, shop: Workshop) -> tuple[Result | None, str]:
-    """What an earlier run of the same contract delivered whole; else the tag to deliver under.
+@dataclass(frozen=True)
+class Earlier:
+    """What stands under a contract's name, by its words alone; none of it is believed.
 
-    A run that died between the push and the pull request has left its tag: this one goes on under
-    the same name. Only what a pull request was opened for is done.
+    Attributes:
+        tag: the name to deliver under.
+        pull: the newest pull request of the branch, whoever made it and whatever it says.
+        claimed: whether that pull request says that it proposes this very run.
+        closed: whether a person closed it unmerged. A no is obeyed without proof, because all that
+            follows from it is that nothing is proposed.
     """
-    name, repository = work.origin.correlation_id, shop.repository
-    pull = last = shop.forge.find(work.task.branch)
-    refuse_other_contract(pull, work.origin.contract_path, work.task, repository)
-    if pull is not None and work.fuller_id and work.fuller_id == pull.draft.correlation_id:
-        # A machine that can prove less does not take back what one that can prove more proposed.
-        found = find_earlier(fuller(work), shop)
-        if found[0] is not None:
-            return found
-    if pull is not None and pull.draft.correlation_id != name:
-        pull = None
-    if shop.regenerate:
-        return None, another_tag(work, pull, repository)
-    tag = repository.delivered(work.task, name)
-    commit = believe(tag, repository) if tag else ""
-    if last is not None and last.state is PullState.CLOSED and (pull or last.draft.head == commit):
-        closed = Proposed(State.UNCHANGED, work.task, tag, commit, "")
-        verdicts = sealed_verdicts(repository, closed, work.delivery.notes)
-        return finished(work, closed, last, "unchanged", verdicts), tag
-    if not tag:
-        return None, work.task.tag(name)
-    done = repository.resume(work.task, name, repository.base())
-    if done is None:
-        return None, repository.next_tag(work.task, name)
-    told = pull is not None and pull.draft.tag == done.tag
-    if told or done.state is State.MERGED:
-        verdicts = sealed_verdicts(repository, done, work.delivery.notes)
-        return finished(work, done, pull, "unchanged", verdicts), done.tag
-    return None, done.tag
+
+    tag: str
+    pull: PullRequest | None = None
+    claimed: bool = False
+    closed: bool = False
 
 
-def believe(tag: str, repository: Repository) -> str:
-    """The commit of a tag that an earlier run made, once its evidence has been computed again.
+def find_earlier(work: Commission, shop: Workshop) -> Earlier:
+    """Look for what an earlier run, or somebody else, put under the names of this one.
 
     Raises:
-        TagTaken: the evidence does not hold; anybody who may push can make a tag.
+        WorldError: a machine that can prove more proposed more, and this one cannot check it.
     """
-    commit = repository.commit_of(f"refs/tags/{tag}")
-    wrong = [finding for finding in verify(tag, repository) if not finding.holds]
-    if wrong:
-        raise TagTaken(tag, commit, f"{wrong[0].name}: {wrong[0].detail}".rstrip(": "))
-    return commit
+    name, repository = work.origin.correlation_id, shop.repository
+    pull = shop.forge.find(work.task.branch)
+    refuse_other_contract(pull, work.origin.contract_path, work.task, repository)
+    said = pull.draft.correlation_id if pull is not None else ""
+    newest = repository.delivered(work.task, name)
+    if shop.regenerate:
+        tag = another_tag(work, newest, pull if said == name else None, repository)
+        return Earlier(tag, pull)
+    commit = repository.commit_of(f"refs/tags/{newest}") if newest else ""
+    tag = newest or work.task.tag(name)
+    if pull is None:
+        return Earlier(tag)
+    ours = said in (name, work.fuller_id or name) or pull.draft.head == commit
+    if pull.state is PullState.CLOSED and ours:
+        return Earlier(tag, pull, True, True)
+    if work.fuller_id and said == work.fuller_id:
+        # A machine that can prove less does not take back what one that can prove more proposed.
+        raise WorldError(
+            f"pull request #{pull.number} proposes {work.task} with its Freqtrade file, which "
+            "cannot be checked here",
+            "Install Freqtrade and run again; or propose the rest alone with --regenerate.",
+        )
+    return Earlier(tag, pull, said == name)
 
 
-def fuller(work: Commission) -> Commission:
-    """The same contract with all its targets delivered."""
-    origin = replace(work.origin, correlation_id=work.fuller_id)
-    return replace(work, origin=origin, delivery=Delivery(freqtrade=True), fuller_id="")
-
-
-def another_tag(work: Commission, pull: PullRequest | None, repository: Repository) -> str:
+def another_tag(
+    work: Commission, newest: str, pull: PullRequest | None, repository: Repository
+) -> str:
     """The tag of one more candidate; the newest one again if no pull request tells of it yet."""
-    name = work.origin.correlation_id
-    tag = repository.next_tag(work.task, name)
-    _, attempt = work.task.attempt(tag) or (name, 1)
-    newest = work.task.tag(name, attempt - 1) if attempt > 1 else ""
-    return newest if pull is not None and newest not in ("", pull.draft.tag) else tag
+    if pull is not None and newest not in ("", pull.draft.tag):
+        return newest
+    return repository.next_tag(work.task, work.origin.correlation_id)
 
 
-def write(work: Commission, shop: Workshop, failures: tuple[Failure, ...]) -> Candidate:
-    """Let the coder write a candidate."""
+def stays_closed(work: Commission, earlier: Earlier) -> Result:
+    """What a person closed unmerged is not proposed again; nothing about it is said to hold."""
+    nothing = Proposed(State.UNCHANGED, work.task, "", "", "")
+    return finished(work, nothing, earlier.pull, "unchanged")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A tag's commit that is, byte for byte, what this run writes; and what was written."""
+
+    commit: str
+    sealed: Sealed
+
+
+def compare(
+    work: Commission, candidate: Candidate, examination: Examination, tag: str, shop: Workshop
+) -> Compared | None:
+    """Compare the commit of a tag with what this run writes on the same base; None if no tag is.
+
+    Raises:
+        TagTaken: it differs, or stands on what the base branch never had; anybody who may push can
+            make a tag.
+    """
+    repository = shop.repository
+    commit = repository.commit_of(f"refs/tags/{tag}")
+    if not commit:
+        return None
+    parents = repository.parents(commit)
+    if len(parents) != 1 or not repository.is_in(parents[0], repository.base().commit):
+        raise TagTaken(tag, commit, "it does not stand on a commit of the base branch")
+    sealed = seal_on(parents[0], work, candidate, examination, tag, repository)
+    writing = written(work, candidate, sealed, tag)
+    for name, why in find_differences(writing, commit, repository):
+        raise TagTaken(tag, commit, f"{name} {why}{other_makers(writing, commit, repository)}")
+    return Compared(commit, sealed)
+
+
+def other_makers(writing: Writing, commit: str, repository: Repository) -> str:
+    """Say which product and tools a tag names that are not those of this run; empty if none."""
+    path = f"{writing.folder}/{PROVENANCE}"
+    named = makers(repository.read(commit, path) or b"")
+    here = makers(writing.files[path])
+    other = [
+        f"{key} {named[key][:40]!a} there, {here.get(key, 'none')} here"
+        for key in sorted(named)
+        if named[key] != here.get(key)
+    ]
+    return f"; it was made with {', '.join(other)}" if other else ""
+
+
+def written(work: Commission, candidate: Candidate, sealed: Sealed, tag: str) -> Writing:
+    """Everything that a run writes for a candidate."""
+    evidence = sealed.evidence
+    files = candidate.contents
+    files |= {f"{evidence.folder}/{name}": data for name, data in evidence.files.items()}
+    files[work.origin.contract_path] = work.origin.contract_bytes
+    message, trailers = commit_message(work.contract, work.origin, candidate, evidence.digest)
+    return Writing(tag, evidence.folder, files, trailers.attached_to(message))
+
+
+def write(
+    work: Commission, shop: Workshop, failures: tuple[Failure, ...], *, quiet: bool = False
+) -> Candidate:
+    """Let the coder write a candidate; one that is only compared is not told to the bus."""
     shop.say(f"{work.task}: writing the strategy and its tests")
-    publish(shop, work, EventName.CODER_INVOKED, {"round": len(failures) + 1})
+    if not quiet:
+        publish(shop, work, EventName.CODER_INVOKED, {"round": len(failures) + 1})
     candidate = shop.coder.write(work.contract, work.origin.contract_path, failures)
-    publish(shop, work, EventName.CODER_COMPLETE, {"files": sorted(candidate.files)})
+    if not quiet:
+        publish(shop, work, EventName.CODER_COMPLETE, {"files": sorted(candidate.files)})
     shop.at("written")
     return candidate
 
@@ -311,12 +398,16 @@ def prove(work: Commission, candidate: Candidate, shop: Workshop) -> Examination
     return examination
 
 
-def seal_with_earlier(
-    work: Commission, candidate: Candidate, examination: Examination, tag: str, shop: Workshop
+def seal_on(
+    base: str,
+    work: Commission,
+    candidate: Candidate,
+    examination: Examination,
+    tag: str,
+    repository: Repository,
 ) -> Sealed:
-    """Write the evidence, and compare the trades with those of the base branch's version."""
-    base = shop.repository.base().commit
-    earlier = find_earlier_version(shop.repository, base, work.task, work.data)
+    """Write the evidence, and compare the trades with those of the base commit's version."""
+    earlier = find_earlier_version(repository, base, work.task, work.data)
     return seal(
         work.contract,
         work.program,
@@ -336,27 +427,49 @@ def planned_paths(work: Commission) -> frozenset[str]:
 
 
 def propose(
-    work: Commission, candidate: Candidate, sealed: Sealed, tag: str, shop: Workshop
+    work: Commission,
+    candidate: Candidate,
+    examination: Examination,
+    earlier: Earlier,
+    shop: Workshop,
 ) -> Result:
-    """Commit candidate and evidence, push branch and tag, open or update the pull request."""
-    evidence, base = sealed.evidence, shop.repository.base()
-    files = candidate.contents
-    files |= {f"{evidence.folder}/{name}": data for name, data in evidence.files.items()}
-    files[work.origin.contract_path] = work.origin.contract_bytes
-    message, trailers = commit_message(work.contract, work.origin, candidate, evidence.digest)
-    proposal = Proposal(work.task, tag, base, files, message, trailers, (evidence.folder,))
+    """Commit candidate and evidence, push branch and tag, open or update the pull request.
+
+    What stands there already is compared first, and gone on with only if it is the same.
+    """
+    repository, tag, verdicts = shop.repository, earlier.tag, examination.verdicts
+    base = repository.base()
+    same = compare(work, candidate, examination, tag, shop)
+    if same and earlier.pull and merged_as(earlier.pull, same.commit, repository):
+        there = Proposed(State.MERGED, work.task, tag, same.commit, "")
+        return finished(work, there, earlier.pull, "unchanged", verdicts)
+    sealed = (
+        same.sealed if same else seal_on(base.commit, work, candidate, examination, tag, repository)
+    )
+    shop.at("sealed")
+    writing = written(work, candidate, sealed, tag)
+    words = commit_message(work.contract, work.origin, candidate, sealed.evidence.digest)
+    proposal = Proposal(work.task, tag, base, writing.files, *words, (writing.folder,))
     try:
-        done = shop.repository.propose(proposal, shop.at)
+        done = repository.propose(proposal, shop.at, same.commit if same else "")
     except TagTaken:
-        # An earlier run on another base, or somebody else's that was quicker: if it holds.
-        shop.repository.delivered(work.task, work.origin.correlation_id)
-        done = shop.repository.propose(proposal, shop.at, believe(tag, shop.repository))
-    publish(shop, work, EventName.ARTIFACT_COMMITTED, {"commit": done.commit, "tag": done.tag})
+        # Somebody was quicker: gone on with if it is the same.
+        repository.delivered(work.task, work.origin.correlation_id)
+        same = compare(work, candidate, examination, tag, shop)
+        if same is None:
+            raise
+        sealed, done = same.sealed, repository.propose(proposal, shop.at, same.commit)
+    if done.state is State.MERGED:
+        pull = earlier.pull if earlier.claimed else None
+        return finished(work, done, pull, "unchanged", verdicts)
+    told = earlier.pull is not None and earlier.pull.draft.tag == done.tag
+    if done.state is State.PROPOSED or not told:
+        publish(shop, work, EventName.ARTIFACT_COMMITTED, {"commit": done.commit, "tag": done.tag})
     shop.at("committed")
     draft = Draft(
         branch=work.task.branch,
         base=base.branch,
-        base_commit=base.commit,
+        base_commit=repository.parents(done.commit)[0],
         head=done.commit,
         tag=done.tag,
         correlation_id=work.origin.correlation_id,
@@ -365,9 +478,28 @@ def propose(
     )
     pull = shop.forge.submit(draft, reopen=shop.regenerate)
     shop.at("submitted")
+    if told and done.state is State.UNCHANGED and shows_the_same(earlier.pull, pull):
+        return finished(work, done, pull, "unchanged", verdicts)
     if pull.state is PullState.OPEN:
         publish(shop, work, EventName.PR_OPENED, {"number": pull.number})
-    return finished(work, done, pull, "proposed", evidence.verdicts)
+    return finished(work, done, pull, "proposed", verdicts)
+
+
+def merged_as(pull: PullRequest, commit: str, repository: Repository) -> bool:
+    """Whether a pull request was merged with a commit in it: as its head, or below its head."""
+    if pull.state is not PullState.MERGED:
+        return False
+    head = repository.commit_of(pull.draft.head)
+    return bool(head) and repository.is_in(commit, head)
+
+
+def shows_the_same(before: PullRequest | None, after: PullRequest) -> bool:
+    """Whether a pull request said all of it before."""
+    return before is not None and (before.number, before.state, before.draft) == (
+        after.number,
+        after.state,
+        after.draft,
+    )
 
 
 def finished(
@@ -394,19 +526,6 @@ def finished(
         artifacts=f"artifacts/{work.task}",
         note="; ".join(part for part in (note, *work.delivery.notes) if part),
     )
-
-
-def sealed_verdicts(
-    repository: Repository, done: Proposed, notes: tuple[str, ...]
-) -> tuple[Verdict, ...]:
-    """What the gates said of a delivered candidate, as its commit has it; empty if unreadable."""
-    if not repository.commit_of(done.commit):
-        return ()
-    content = repository.read(done.commit, f"artifacts/{done.task}/gates.json")
-    try:
-        return () if content is None else read_gates(content, notes)
-    except ValueError:
-        return ()
 
 
 def refuse(work: Commission, candidate: Candidate, evidence: Evidence, shop: Workshop) -> Failure:

@@ -6,7 +6,7 @@ a ref names, or the whole proposal at the remote, and the next run goes on from 
 here or at the remote, means that its candidate was delivered; tags never move.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
@@ -17,7 +17,7 @@ from bot.git.base import Base, find_base
 from bot.git.command import GitCommand
 from bot.git.delivery import Sides, View
 from bot.git.lock import hold
-from bot.git.objects import read_ground, write_commit, write_tag, write_tree
+from bot.git.objects import Entry, read_ground, write_commit, write_tag, write_tree
 from bot.git.origin import owner_and_name
 from bot.git.place import Place, find_place, read_person
 from bot.git.proposal import Proposal, Proposed, State, TagTaken
@@ -130,18 +130,6 @@ class Repository:
             self._remote.fetch_tag(tag)
         return tag
 
-    def resume(self, task: TaskName, correlation_id: str, base: Base) -> Proposed | None:
-        """Find what an earlier run delivered for an id, and finish what it left undone.
-
-        Returns:
-            None if there is nothing under this id.
-        """
-        with self.lock(task):
-            view = self._sides.look(task)
-            tag = task.tag(correlation_id, max(view.attempts(task, correlation_id), default=1))
-            target = view.tag(tag)
-            return self._again(task, tag, target, view, base) if target else None
-
     def propose(
         self,
         proposal: Proposal,
@@ -156,8 +144,8 @@ class Repository:
         Args:
             proposal: what to propose.
             on_step: is told each step when it is done: locked, objects, pushed, refs.
-            believed: a commit under the proposal's tag whose evidence was found to hold: an
-                earlier run's, on another base.
+            believed: a commit under the proposal's tag that was compared, byte for byte, with
+                what this run writes: an earlier run's, perhaps on another base.
 
         Raises:
             BranchTaken: if somebody else committed to the branch.
@@ -240,12 +228,50 @@ class Repository:
             return None
         return self.git.ask("cat-file", "blob", head[2].decode()).out
 
+    def entries(self, commit: str, paths: Iterable[str] = ()) -> dict[str, Entry]:
+        """The files of a commit at or below these paths; all of them without any."""
+        options = ("-r", "-z", "--long", "--full-tree")
+        listed = self.git.ask("ls-tree", *options, commit, "--", *sorted(paths)).out
+        found = {}
+        for line in listed.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+            head, _, path = line.partition("\t")
+            mode, _, oid, size = head.split()
+            found[path] = Entry(mode, oid, int(size) if size.isdigit() else 0)
+        return found
+
+    def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
+        """The bytes of blobs, read by one process of Git."""
+        wanted = sorted(set(ids))
+        out = self.git.ask(
+            "cat-file", "--batch", data="".join(f"{i}\n" for i in wanted).encode()
+        ).out
+        found, start = {}, 0
+        for oid in wanted:
+            end = out.index(b"\n", start)
+            size = int(out[start:end].split()[2])
+            found[oid] = out[end + 1 : end + 1 + size]
+            start = end + size + 2
+        return found
+
+    def changed(self, old: str, new: str) -> tuple[str, ...]:
+        """The paths in which two commits differ."""
+        options = ("-r", "-z", "--no-renames", "--name-only")
+        listed = self.git.ask("diff-tree", *options, old, new).out
+        return tuple(listed.decode("utf-8", "surrogateescape").split("\0")[:-1])
+
+    def parents(self, commit: str) -> tuple[str, ...]:
+        """The commits that a commit stands on, as it says itself."""
+        head = self.git.ask("cat-file", "commit", commit).out.partition(b"\n\n")[0]
+        lines = head.decode("ascii", "replace").splitlines()
+        return tuple(line.split()[1] for line in lines if line.startswith("parent "))
+
+    def is_in(self, commit: str, tip: str) -> bool:
+        """Whether a commit is in the history of another."""
+        return self.git.run("merge-base", "--is-ancestor", commit, tip).code == 0
+
     def paths(self, commit: str, folder: str) -> tuple[str, ...]:
         """The files of a commit below a folder."""
-        listed = self.git.ask(
-            "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", f"{folder}/"
-        ).out
-        return tuple(listed.decode("utf-8", "surrogateescape").split("\0")[:-1])
+        return tuple(self.entries(commit, (f"{folder}/",)))
 
     def diff(self, old: str, new: str) -> bytes:
         """The changes from one commit to another, as a patch."""
@@ -275,7 +301,7 @@ class Repository:
         return self._deliver(task, tag, target, view, lambda step: None)
 
     def _holds(self, tip: str, commit: str) -> bool:
-        if self.git.run("merge-base", "--is-ancestor", commit, tip).code == 0:
+        if self.is_in(commit, tip):
             return True
         changed = self.git.run(
             "diff-tree", "-r", "-z", "--no-renames", "--name-only", f"{commit}^", commit

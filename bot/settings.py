@@ -86,8 +86,11 @@ def parse_settings(data: bytes | None, name: str = FILE) -> Settings:
     try:
         if len(data) > MOST_BYTES:
             raise InputError(f"{name} is larger than {MOST_BYTES} bytes")
-        found: Any = yaml.safe_load(data.decode("utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        text = data.decode("utf-8")
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)):
+            raise InputError(f"{name} has an alias", "Write the value out.")
+        found: Any = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]
         raise InputError(
             f"{name} is not YAML: {reason}",
@@ -99,14 +102,29 @@ def parse_settings(data: bytes | None, name: str = FILE) -> Settings:
         message = f"{name} is not a mapping of keys to values"
         raise InputError(message, _HINT)
     try:
+        _refuse_odd_keys(found)
         # As JSON: strict about types, and a list is a list in both.
         return Settings.model_validate_json(json.dumps(found, default=str))
+    except TypeError as error:
+        raise InputError(f"{name}: {error}", "Compare it with docs/github.md.") from None
     except ValidationError as error:
         lines = [
             f"{name}: {'.'.join(map(str, each['loc']))}: {each['msg']}"
             for each in error.errors()[:20]
         ]
         raise InputError("\n".join(lines), _HINT) from None
+
+
+def _refuse_odd_keys(value: object) -> None:
+    """Stop at a key that is no text: YAML reads 2024-01-01 as a day, and yes as true."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise TypeError(f"the key {str(key)[:60]!r} is no text")
+            _refuse_odd_keys(item)
+    elif isinstance(value, list):
+        for item in value:
+            _refuse_odd_keys(item)
 
 
 def read_settings(root: Path) -> Settings:

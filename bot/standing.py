@@ -62,8 +62,10 @@ def make_standing(
     history = list(events)
     telling = [event for event in history if event.name in _BLOCKING | _DELIVERING]
     refused = bool(telling) and telling[-1].name in _BLOCKING
-    named = [name for name, tag in sorted(refs.tags.items()) if tag.commit == refs.tip]
-    tag = pull.draft.tag if pull else max(named or refs.tags, default="")
+    named = [name for name, tag in refs.tags.items() if tag.commit == refs.tip]
+    # By number: the tenth candidate comes after the second.
+    by_number = sorted(named or refs.tags, key=lambda name: task.attempt(name) or ("", 0))
+    tag = pull.draft.tag if pull else (by_number or [""])[-1]
     found = task.attempt(tag)
     known = found[0] if found else ""
     newest = history[-1] if history else None

@@ -13,7 +13,7 @@ from bot.logs import log_file, set_up
 from bot.memory import Memory
 from bot.pipeline import Workshop
 from bot.places import cache_folder
-from bot.repository import open_repository
+from bot.repository import Repository, open_repository
 from bot.settings import FILE, parse_settings
 from sandbox_runner.mypy_cache import warm_cache
 from sandbox_runner.port import Sandbox, SandboxUnavailable, open_sandbox
@@ -49,6 +49,25 @@ def open_workshop(
         freqtrade=find_freqtrade(),
         require_targets=require_targets or settings.require_targets,
         memory=open_memory(fresh=fresh),
+        say=say,
+    )
+
+
+def open_checking(
+    repository: Repository, sandbox: str = "auto", say: Callable[[str], None] = lambda line: None
+) -> Workshop:
+    """Open what the gates need to judge a tag's candidate again, with nothing remembered.
+
+    Raises:
+        WorldError: nothing here can isolate generated code.
+    """
+    return Workshop(
+        repository=repository,
+        forge=open_forge("local", repository),
+        bus=open_bus(repository.folder),
+        coder=TemplateCoder(),
+        sandbox=opened_sandbox(sandbox),
+        mypy_cache=warm_mypy_cache(say),
         say=say,
     )
 

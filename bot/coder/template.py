@@ -42,6 +42,7 @@ def _environment() -> jinja2.Environment:
 class TemplateCoder:
     """Writes what the contract states exactly."""
 
+    name = "template"
     rounds = 1
 
     def write(
@@ -72,7 +73,7 @@ class TemplateCoder:
             refuse_inexpressible(contract, warmup(program))
             text = freqtrade_text(contract, program, contract_path)
             files[freqtrade_file(contract)] = text
-        return Candidate(files, "template", "", prompt_hash(contract, contract_path))
+        return Candidate(files, self.name, "", prompt_hash(contract, contract_path))
 
 
 def strategy_text(contract: Contract, program: Program, contract_path: str) -> str:

@@ -97,12 +97,10 @@ def _show(args: argparse.Namespace, repository: "Repository", forge: "Forge") ->
     from bot.forge.records import to_plain
 
     pull = forge.get(args.number)
-    check = forge.get_check(pull.draft.head)
     summary = _figures(repository, pull)
     comments, reviews = forge.comments(pull.number), forge.reviews(pull.number)
     if args.json:
         more = {
-            "check": to_plain(check) if check else None,
             "comments": [to_plain(comment) for comment in comments],
             "reviews": [to_plain(review) for review in reviews],
         }
@@ -116,7 +114,7 @@ def _show(args: argparse.Namespace, repository: "Repository", forge: "Forge") ->
         "run": draft.correlation_id,
         "opened": f"{pull.created} by {pull.author}",
         "result": figure_line(summary),
-        "gates": f"{'passed' if check.passed else 'refused'}: {check.summary}" if check else "",
+        "check": f"stratwright verify {draft.tag}",
     }
     lines = [f"#{pull.number} {draft.title}", ""]
     lines += [f"{label:<8}{value}" for label, value in rows.items() if value]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bot.errors import InputError
+from bot.redaction import inert
 
 if TYPE_CHECKING:
     from bot.repository import Repository
@@ -28,23 +29,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the files and print the gate table."""
-    from bot.gates.port import Verdict
+    from bot.evidence import read_gates
     from bot.report.headline import figures_of, told_lines
     from bot.report.terminal import gate_table
     from bot.repository import open_repository
     from bot.written import write_files
 
     files = find_evidence(open_repository(args.repository, to_write=False), args.name)
+    try:
+        verdicts = read_gates(files.get("gates.json", b""))
+    except ValueError as error:
+        hint = "It is not the bot's; stratwright verify says what else is not."
+        raise InputError(f"the evidence of {args.name} cannot be shown: {error}", hint) from None
     write_files(args.out, files)
-    gates = json.loads(files["gates.json"])["gates"]
     summary = read_summary(files.get("summary.json"))
     if args.json:
         paths = {name: str(args.out / name) for name in files}
+        gates = [verdict.to_dict() for verdict in verdicts]
         answer = {"files": paths, "gates": gates, "figures": figures_of(summary)}
         sys.stdout.write(json.dumps(answer) + "\n")
         return 0
-    sys.stdout.write("".join(f"{line}\n" for line in told_lines(summary)))
-    sys.stdout.write(gate_table(tuple(Verdict(**gate) for gate in gates)) + "\n")
+    sys.stdout.write(inert("".join(f"{line}\n" for line in told_lines(summary))))
+    sys.stdout.write(inert(gate_table(verdicts)) + "\n")
     shown = "report.html" if "report.html" in files else "gates.json"
     sys.stdout.write(f"open {args.out / shown}\n")
     return 0

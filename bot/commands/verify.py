@@ -3,8 +3,11 @@
 import argparse
 import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bot.verification import Verification
 
 HELP = "compute the evidence of a tag again and say whether it holds"
 
@@ -15,25 +18,85 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repository", type=Path, default=Path(), metavar="DIR", help="default: the current one"
     )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="run no code: finds many changes, names what it left out, and never says that "
+        "the evidence holds",
+    )
+    parser.add_argument("--sandbox", default="auto", help="where code runs; default: auto")
+    parser.add_argument(
+        "--wheels",
+        action="append",
+        metavar="DIR|index",
+        help="where to find other versions of stratwright: folders of wheels that you trust, or "
+        "the word index for the package index that pip uses; default: $STRATWRIGHT_WHEELS",
+    )
+    parser.add_argument(
+        "--here", action="store_true", help="ask no other version, whatever the tag was made with"
+    )
     parser.add_argument("--json", action="store_true", help="print every check as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check everything; 0 if all of it holds, else 1."""
+    """Check everything; 0 if all of it holds, 4 if something needed is not here, else 1."""
+    from bot.other_version import trusted_places, verify_elsewhere
     from bot.repository import open_repository
     from bot.verification import verify
+    from bot.workshop import open_checking, say_on_terminal
 
-    findings = verify(args.tag, open_repository(args.repository, to_write=False))
-    holds = all(finding.holds for finding in findings)
-    if args.json:
-        answer = {"holds": holds, "checks": [asdict(finding) for finding in findings]}
-        sys.stdout.write(json.dumps(answer) + "\n")
-        return 0 if holds else 1
-    width = max(len(finding.name) for finding in findings)
-    for finding in findings:
-        mark = "holds" if finding.holds else "BROKEN"
-        sys.stdout.write(f"  {finding.name:<{width}}  {mark:<6}  {finding.detail}".rstrip() + "\n")
-    broken = [finding.name for finding in findings if not finding.holds]
-    verdict = f"the evidence does not hold: {broken[0]}" if broken else "the evidence holds"
-    sys.stdout.write(f"{verdict}\n")
-    return 0 if holds else 1
+    repository = open_repository(args.repository, to_write=False)
+    say = (lambda line: None) if args.json else say_on_terminal
+    places = trusted_places(args.wheels)
+    found = verify(
+        args.tag,
+        repository,
+        None if args.quick else lambda: open_checking(repository, args.sandbox, say),
+        None
+        if args.here
+        else lambda tag, claim, where: verify_elsewhere(
+            tag, claim, where, places, args.sandbox, say
+        ),
+    )
+    sys.stdout.write((as_json(found) if args.json else as_text(found)) + "\n")
+    return found.exit_code
+
+
+def as_json(found: "Verification") -> str:
+    """The answer for programs."""
+    from bot.product import product_digest
+
+    checks = [
+        {"name": each.name, "outcome": each.outcome, "holds": each.holds, "detail": each.detail}
+        for each in found.findings
+    ]
+    answer = {
+        "outcome": found.outcome,
+        "holds": found.exit_code == 0,
+        "checks": checks,
+        "left_out": list(found.left_out),
+        "product": product_digest(),
+    }
+    return json.dumps(answer)
+
+
+def as_text(found: "Verification") -> str:
+    """The answer for people."""
+    from bot.redaction import inert
+
+    width = max((len(each.name) for each in found.findings), default=0)
+    lines = [
+        f"  {each.name:<{width}}  {each.outcome:<12}  {each.detail}".rstrip()
+        for each in found.findings
+    ]
+    wrong = [each for each in found.findings if each.outcome is found.outcome and not each.holds]
+    first = f"{wrong[0].name}: {wrong[0].detail}".rstrip(": ") if wrong else ""
+    words = {
+        "holds": "the evidence holds",
+        "broken": f"the evidence is broken: {first}",
+        "not-verified": f"not verified: {first}",
+        "cannot-check": f"cannot check: {first}",
+    }[found.outcome]
+    if found.left_out and not first:
+        words = f"not contradicted, not verified: left out {', '.join(found.left_out)}"
+    return inert("\n".join([*lines, words]))

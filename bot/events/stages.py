@@ -38,13 +38,10 @@ from bot.pipeline import (
     Commission,
     Result,
     Workshop,
-    blocked,
     find_earlier,
-    propose,
-    prove,
+    judge_and_propose,
     publish,
-    refuse,
-    seal_with_earlier,
+    stays_closed,
     take_on,
 )
 from bot.plan import planned_files
@@ -71,8 +68,8 @@ def generate(desk: Desk, item: Item, out: Path) -> str:
         return ""
     shop = desk.workshop(regenerate=item.regenerate)
     work = take_on(loaded, shop, desk.delivery(loaded.strategy))
-    if find_earlier(work, shop)[0] is not None:
-        desk.say(f"{work.task}: nothing to do, it was delivered before")
+    if find_earlier(work, shop).closed:
+        desk.say(f"{work.task}: nothing to do, its pull request was closed")
         return ""
     desk.say(f"{work.task}: writing the strategy and its tests")
     candidate = shop.coder.write(work.contract, work.origin.contract_path)
@@ -175,29 +172,20 @@ def deliver(desk: Desk, item: Item, folder: Path, digests: Digests) -> Result:
     shop = desk.workshop(regenerate=still_to_regenerate(desk, item))
     work = take_on(loaded, shop, desk.delivery(loaded.strategy))
     with correlated(work.origin.correlation_id), shop.repository.lock(work.task, on_wait=shop.say):
-        earlier, tag = find_earlier(work, shop)
-        if earlier is not None:
-            return earlier
+        earlier = find_earlier(work, shop)
+        if earlier.closed:
+            return stays_closed(work, earlier)
         case = read_case(folder, item.key, digests.case)
         check_handover(case, work, shop)
         answers = read_answers(folder, item.key, digests.answers)
         check_versions(answers, work)
         shop = replace(shop, sandbox=ReplayingSandbox(answers.outcomes))
-        return judge_and_propose(work, case, tag, shop)
-
-
-def judge_and_propose(work: Commission, case: Handover, tag: str, shop: Workshop) -> Result:
-    """The end of the line, as `run_line` has it."""
-    publish(shop, work, EventName.TASK_DISPATCHED, {"plan": [t.id for t in work.plan.todos]})
-    publish(shop, work, EventName.CODER_COMPLETE, {"files": sorted(case.candidate.files)})
-    examination = prove(work, case.candidate, shop)
-    kept = work.delivery.kept(work.contract, case.candidate)
-    sealed = seal_with_earlier(work, kept, examination, tag, shop)
-    if sealed.evidence.passed:
-        publish(shop, work, EventName.TEST_PASSED, {"gates": len(examination.verdicts)})
-        return propose(work, kept, sealed, tag, shop)
-    refuse(work, case.candidate, sealed.evidence, shop)
-    return blocked(work, sealed.evidence, shop)
+        if not earlier.claimed:
+            plan = [todo.id for todo in work.plan.todos]
+            publish(shop, work, EventName.TASK_DISPATCHED, {"plan": plan})
+            files = sorted(case.candidate.files)
+            publish(shop, work, EventName.CODER_COMPLETE, {"files": files})
+        return judge_and_propose(work, case.candidate, earlier, shop)[0]
 
 
 def check_handover(case: Handover, work: Commission, shop: Workshop) -> None:

@@ -1,7 +1,6 @@
 """An item to its outcome on GitHub: pull request, check, status comment, the page of the run."""
 
 import hashlib
-import json
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,12 +15,12 @@ from bot.events.items import Deed, Item
 from bot.events.reasons import STATES, Reason, reason_of
 from bot.events.stages import deliver, proof_link
 from bot.events.withdrawal import put_back, withdraw
+from bot.evidence import read_gates
 from bot.forge.github import PullRequestForbidden
 from bot.forge.github_api import Missing, segment
 from bot.forge.github_checks import NAME, Annotation, CheckReport
 from bot.forge.github_comments import Thread
 from bot.forge.port import PullState
-from bot.gates.port import Verdict
 from bot.git.proposal import BranchTaken
 from bot.identity import task_of_branch
 from bot.pipeline import Result
@@ -245,8 +244,8 @@ def _explanation(desk: Desk, item: Item) -> str:
         words = "There is no evidence of the bot on this pull request's head."
         return f"{words} [{Reason.NO_EVIDENCE}]"
     try:
-        verdicts = [Verdict(**gate) for gate in json.loads(raw)["gates"]]
-    except (ValueError, TypeError, KeyError):
+        verdicts = read_gates(raw)
+    except ValueError:
         words = "The evidence on this pull request's head is not of the bot's form."
         return f"{words} [{Reason.NO_EVIDENCE}]"
     about = f"What the gates said about `{pull.draft.head[:12]}`:"

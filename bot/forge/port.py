@@ -157,12 +157,14 @@ def continues(last: PullRequest, draft: Draft, reopen: bool) -> bool:
     """Whether a draft belongs to an earlier pull request.
 
     An open one is brought up to date. A closed one was a no to its candidate: the same one does
-    not come back by itself, a changed contract may ask anew. A merged one is done.
+    not come back by itself, a changed contract may ask anew. A merged one is done if it was merged
+    with this very commit, whatever it says about itself.
     """
     if last.state is PullState.OPEN:
         return True
-    same = last.draft.correlation_id == draft.correlation_id
-    return same and not reopen if last.state is PullState.MERGED else same or reopen
+    if last.state is PullState.MERGED:
+        return last.draft.head == draft.head and not reopen
+    return last.draft.correlation_id == draft.correlation_id or reopen
 
 
 def open_forge(kind: str, repository: "Repository") -> Forge:

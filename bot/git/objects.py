@@ -21,6 +21,15 @@ class Ground:
 
 
 @dataclass(frozen=True)
+class Entry:
+    """A file of a commit: its mode, its blob and how large that is."""
+
+    mode: str
+    id: str
+    size: int
+
+
+@dataclass(frozen=True)
 class _Entry:
     mode: str
     kind: str

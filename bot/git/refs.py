@@ -16,7 +16,7 @@ _ROUNDS = 5
 
 @dataclass(frozen=True)
 class Tag:
-    """An annotated tag: its own object and the commit it names."""
+    """A tag: its own object and the commit it names; the same if it is not an annotated one."""
 
     object: str
     commit: str
@@ -35,7 +35,7 @@ class Refs:
 
         Trailers would not do: whoever amends or rebases our commit keeps its message.
         """
-        return frozenset(tag.commit for tag in self.tags.values())
+        return frozenset(tag.commit for tag in self.tags.values() if tag.object != tag.commit)
 
 
 def collect(task: TaskName, found: Iterable[tuple[str, str, str]]) -> Refs:
@@ -45,8 +45,8 @@ def collect(task: TaskName, found: Iterable[tuple[str, str, str]]) -> Refs:
         if name == f"refs/heads/{task.branch}":
             tip = oid
         tag = name.removeprefix("refs/tags/")
-        if tag != name and peeled and task.attempt(tag):
-            tags[tag] = Tag(oid, peeled)
+        if tag != name and task.attempt(tag):
+            tags[tag] = Tag(oid, peeled or oid)
     return Refs(tip, tags)
 
 

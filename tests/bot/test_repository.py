@@ -81,7 +81,7 @@ def test_the_same_proposal_again_changes_nothing_and_writes_no_object(world: Wor
     second = again.propose(draft(again))
     assert second.state is State.UNCHANGED
     assert (second.commit, second.tag) == (first.commit, first.tag)
-    assert again.resume(TASK, identify("one"), again.base()) == second
+    assert again.propose(draft(again), believed=first.commit) == second
     assert world.refs() == refs
     assert sh(world.work, "count-objects", "-v") == objects
 
@@ -129,9 +129,7 @@ def test_regenerate_gets_the_next_tag_and_the_first_stays(world: World) -> None:
     second = repository.propose(other)
     assert world.refs()[f"there:{BRANCH}"] == second.commit != first.commit
     assert sh(world.remote, "rev-parse", f"{first.tag}^{{commit}}") == first.commit
-    resumed = repository.resume(TASK, identify("one"), repository.base())
-    assert resumed is not None
-    assert resumed.tag == tag
+    assert repository.delivered(TASK, identify("one")) == tag
 
 
 @pytest.mark.parametrize("deed", ["commit", "amend", "merge", "rebase"])

@@ -38,6 +38,16 @@ def test_what_is_said_counts() -> None:
         (b"\xff", "not YAML"),
         (b"committer: {name: 'a <b>'}\n", "committer.name"),
         (b"x" * 70_000, "larger"),
+        (b"2024-01-01: x\n", "the key '2024-01-01' is no text"),
+        (b"pull_requests: {2024-01-01: x}\n", "is no text"),
+        (b"yes: x\n", "is no text"),
+        (b"7: x\n", "is no text"),
+        (b"null: x\n", "is no text"),
+        (b"label: 2024-13-45\n", "not YAML"),
+        (b"? [a, b]\n: c\n", "not YAML"),
+        (b"label: &x [a, *x]\n", "alias"),
+        (b"a: &a [1]\nb: [*a, *a]\n", "alias"),
+        (b"[" * 5000, "not YAML"),
     ],
 )
 def test_anything_unknown_is_refused_by_name(text: bytes, words: str) -> None:

@@ -23,6 +23,7 @@ from bot.forge.port import open_forge
 from bot.pipeline import Result, Workshop, run_line
 from bot.places import cache_folder
 from bot.repository import open_repository
+from bot.verification import Verification, verify
 from sandbox_runner.mypy_cache import warm_cache
 from sandbox_runner.port import Job, Outcome, Sandbox, open_sandbox
 from tests.bot.git.worlds import World, commit_file, make_world, quiet_environment, sh
@@ -137,6 +138,13 @@ def open_shop(world: World, sandbox: Sandbox, **edges: Any) -> Workshop:
 def run(world: World, sandbox: Sandbox, path: str = "contracts/dip.yaml", **edges: Any) -> Result:
     """One contract through the line, in this process."""
     return run_line(world.work / path, open_shop(world, sandbox, **edges))
+
+
+def checked(work: Path, tag: str, sandbox: Sandbox, **edges: Any) -> Verification:
+    """What `verify` finds, with this sandbox."""
+    world = World(work, work.with_name("remote.git"))
+    repository = open_repository(work, to_write=False)
+    return verify(tag, repository, lambda: open_shop(world, sandbox, **edges))
 
 
 def events(world: World) -> list[Event]:

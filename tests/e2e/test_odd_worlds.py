@@ -8,13 +8,13 @@ import pytest
 from bot.errors import InputError, StratwrightError, WorldError
 from bot.git.proposal import BranchTaken
 from bot.places import path_in_repository
-from bot.verification import verify
 from sandbox_runner.port import open_sandbox
 from tests.bot.git.test_faults import fill, read_only, small_disk
 from tests.bot.git.worlds import World, commit_file, make_world, sh
 from tests.e2e.lines import (
     Remembering,
     candles_text,
+    checked,
     contract_text,
     delivered,
     line_world,
@@ -54,8 +54,7 @@ def succeeded(world: World, sandbox: Remembering, path: str = "contracts/dip.yam
     assert result.status == "proposed"
     assert checkout(world) == before
     assert world.left_behind() == []
-    shop = open_shop(world, sandbox)
-    assert all(finding.holds for finding in verify(result.tag, shop.repository))
+    assert checked(world.work, result.tag, sandbox).outcome == "holds"
 
 
 def test_a_dirty_tree_and_index_stay_as_they_are(world: World, sandbox: Remembering) -> None:

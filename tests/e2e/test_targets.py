@@ -12,10 +12,9 @@ from bot.freqtrade_place import VARIABLE, find_freqtrade
 from bot.pipeline import Result
 from bot.repository import open_repository
 from bot.targets import NOT_DELIVERED
-from bot.verification import verify
 from tests.bot.git.worlds import World, commit_file, sh
 from tests.e2e.forgery import files_of
-from tests.e2e.lines import Remembering, contract_text, line_world, run, stratwright
+from tests.e2e.lines import Remembering, checked, contract_text, line_world, run, stratwright
 from tests.freqtrade.freqtrade_environment import needs_freqtrade
 
 FREQTRADE = "Backtest/freqtrade/QuickDip.py"
@@ -36,9 +35,8 @@ def body(world: World, result: Result) -> str:
     return open_forge("local", open_repository(world.work)).get(result.pull_request).draft.body
 
 
-def holds(world: World, tag: str) -> bool:
-    findings = verify(tag, open_repository(world.work))
-    return bool(findings) and all(finding.holds for finding in findings)
+def outcome(world: World, tag: str, sandbox: Remembering) -> str:
+    return checked(world.work, tag, sandbox, freqtrade=find_freqtrade()).outcome
 
 
 @pytest.fixture
@@ -49,7 +47,7 @@ def lesser(tmp_path: Path, sandbox: Remembering) -> tuple[World, Result]:
 
 
 def test_without_freqtrade_its_file_is_not_proposed_and_that_is_said(
-    lesser: tuple[World, Result],
+    lesser: tuple[World, Result], sandbox: Remembering
 ) -> None:
     world, result = lesser
     assert result.status == "proposed"
@@ -64,7 +62,7 @@ def test_without_freqtrade_its_file_is_not_proposed_and_that_is_said(
     text = body(world, result)
     assert "freqtrade: not delivered, Freqtrade 2026.9 is not installed here" in text
     assert FREQTRADE not in text
-    assert holds(world, result.tag)
+    assert outcome(world, result.tag, sandbox) == "holds"
 
 
 def test_without_freqtrade_running_twice_changes_nothing(
@@ -94,11 +92,11 @@ def test_a_machine_with_freqtrade_proposes_both(
     assert FREQTRADE in text
     assert parity.figure in text
     assert "not delivered" not in text
-    assert holds(world, result.tag)
-    assert holds(world, first.tag)
-    # A machine that can prove less does not take it back.
-    after = run(world, sandbox)
-    assert (after.status, after.tag) == ("unchanged", result.tag)
+    assert outcome(world, result.tag, sandbox) == "holds"
+    assert outcome(world, first.tag, sandbox) == "holds"
+    # A machine that can prove less does not take it back, and does not say that it holds.
+    with pytest.raises(WorldError, match="cannot be checked here"):
+        run(world, sandbox)
     assert run(world, sandbox, freqtrade=packages).status == "unchanged"
 
 

@@ -10,11 +10,10 @@ import pytest
 from bot.cli import main
 from bot.errors import InputError
 from bot.evidence import sha256
-from bot.repository import open_repository
-from bot.verification import verify
+from sandbox_runner.port import Job, Outcome, Sandbox
 from tests.bot.git.worlds import World, quiet_environment, sh
 from tests.e2e.forgery import files_of, forge, git, move_tag, read, write_commit, write_tree
-from tests.e2e.lines import Remembering, line_world, run, stratwright
+from tests.e2e.lines import Remembering, checked, line_world, run, stratwright
 
 EVIDENCE = "artifacts/dip/strategy"
 FILES = (
@@ -54,13 +53,23 @@ def case(sealed: tuple[World, str, str]) -> Iterator[tuple[Path, str, str]]:
     git(world.work, "update-ref", f"refs/tags/{tag}", original)
 
 
-def broken(work: Path, tag: str) -> list[str]:
-    """The names of the checks that do not hold."""
-    return [found.name for found in verify(tag, open_repository(work)) if not found.holds]
+def broken(work: Path, tag: str, sandbox: Sandbox | None = None) -> list[str]:
+    """The names of the checks that do not hold; without a sandbox it must be found early."""
+    found = checked(work, tag, sandbox or NoSandbox())
+    return [finding.name for finding in found.findings if not finding.holds]
+
+
+class NoSandbox:
+    """A sandbox that may not be asked."""
+
+    name = "none"
+
+    def run(self, job: Job) -> Outcome:
+        raise AssertionError("code was run before the cheaper checks were through")
 
 
 def exit_code(work: Path, tag: str) -> int:
-    return main(["verify", tag, "--repository", str(work), "--json"])
+    return checked(work, tag, NoSandbox()).exit_code
 
 
 def test_untouched_evidence_holds(
@@ -68,10 +77,25 @@ def test_untouched_evidence_holds(
 ) -> None:
     work, tag, commit = case
     assert sorted(files_of(work, commit)) == sorted(FILES)
-    assert exit_code(work, tag) == 0
+    assert main(["verify", tag, "--repository", str(work), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert answer["holds"] is True
-    assert all(check["holds"] for check in answer["checks"])
+    assert (answer["holds"], answer["outcome"], answer["left_out"]) == (True, "holds", [])
+    assert all(check["outcome"] == "holds" for check in answer["checks"])
+
+
+def test_a_quick_look_names_what_it_left_out_and_never_says_holds(
+    case: tuple[Path, str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    work, tag, _ = case
+    command = ["verify", tag, "--repository", str(work), "--quick"]
+    assert main(command) == 1
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert said.startswith("not contradicted, not verified: left out")
+    assert all(word in said for word in ("pytest", "lookahead", "gates.json", "report.html"))
+    assert main([*command, "--json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["holds"], answer["outcome"]) == (False, "not-verified")
+    assert "test_report.json" in answer["left_out"]
 
 
 def test_it_holds_in_a_clone_too(case: tuple[Path, str, str], tmp_path: Path) -> None:
@@ -191,13 +215,13 @@ def resealed(work: Path, tag: str, commit: str, changes: dict[str, bytes]) -> No
     ],
 )
 def test_evidence_that_was_changed_and_sealed_anew_is_found(
-    path: str, old: bytes, new: bytes, case: tuple[Path, str, str]
+    path: str, old: bytes, new: bytes, case: tuple[Path, str, str], sandbox: Remembering
 ) -> None:
     work, tag, commit = case
     content = read(work, commit, path)
     assert old in content
     resealed(work, tag, commit, {path: content.replace(old, new, 1)})
-    assert broken(work, tag)
+    assert broken(work, tag, sandbox)
 
 
 @pytest.mark.parametrize("path", ["../../outside.txt", "/outside.txt", "", "a//b", "."])
@@ -241,13 +265,13 @@ def resealed_raw(work: Path, tag: str, commit: str, statement: object) -> None:
 @pytest.mark.parametrize("tag", ["ai/dip/strategy/corr_000000000000", "nothing", "-x", "ai/../x"])
 def test_a_tag_that_is_not_there_is_bad_input(tag: str, case: tuple[Path, str, str]) -> None:
     with pytest.raises(InputError):
-        verify(tag, open_repository(case[0]))
+        checked(case[0], tag, NoSandbox())
 
 
 def test_a_tag_of_somebody_else_is_bad_input(case: tuple[Path, str, str]) -> None:
     git(case[0], "tag", "v1", "main")
     with pytest.raises(InputError, match="not a tag of ours"):
-        verify("v1", open_repository(case[0]))
+        checked(case[0], "v1", NoSandbox())
 
 
 def test_candles_outside_git_are_read_from_the_checkout(
@@ -260,10 +284,15 @@ def test_candles_outside_git_are_read_from_the_checkout(
     sh(world.work, "commit", "-q", "-m", "keep the candles out of Git")
     sh(world.work, "push", "-q", "origin", "main")
     tag = run(world, sandbox).tag
-    assert broken(world.work, tag) == []
+    assert broken(world.work, tag, sandbox) == []
     candles = world.work / "data/btc.csv"
     candles.write_bytes(candles.read_bytes() + b"\n")
-    assert broken(world.work, tag)
+    found = checked(world.work, tag, NoSandbox())
+    assert (found.outcome, found.exit_code) == ("cannot-check", 4)
+    candles.unlink()
+    found = checked(world.work, tag, NoSandbox())
+    assert (found.outcome, found.exit_code) == ("cannot-check", 4)
+    assert "neither in the commit nor in the checkout" in found.findings[-1].detail
 
 
 def test_in_a_shallow_clone_it_says_what_to_fetch(
@@ -272,5 +301,5 @@ def test_in_a_shallow_clone_it_says_what_to_fetch(
     work, tag, _ = case
     sh(tmp_path, "clone", "-q", "--depth=1", "-b", tag, f"file://{work}", "clone")
     with pytest.raises(InputError) as stop:
-        verify(tag, open_repository(tmp_path / "clone", to_write=False))
+        checked(tmp_path / "clone", tag, NoSandbox())
     assert "--unshallow" in stop.value.hint

@@ -16,12 +16,11 @@ def test_looking_finds_a_delivery_and_finishes_nothing(tmp_path: Path) -> None:
     sh(world.work, "push", "-q", "origin", f":refs/heads/{TASK.branch}")
     seen = world.refs()
     looker = open_repository(world.work, may_push=False)
-    found = looker.resume(TASK, identify("one"), looker.base())
-    assert found is not None
-    assert (found.tag, found.commit) == (done.tag, done.commit)
+    assert looker.delivered(TASK, identify("one")) == done.tag
+    assert looker.commit_of(f"refs/tags/{done.tag}") == done.commit
     assert world.refs() == seen
     with pytest.raises(SafetyStop):
         looker.propose(draft(looker, "two"))
     assert world.refs() == seen
-    writer.resume(TASK, identify("one"), writer.base())
+    writer.propose(draft(writer), believed=done.commit)
     assert world.refs() != seen
