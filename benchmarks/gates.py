@@ -88,7 +88,8 @@ def seconds_of_parity(sandbox: Sandbox) -> float | None:
     program, data = compile_contract(contract), read_market_data(contract, Path())
     files = TemplateCoder().write(contract, EXAMPLE.as_posix()).contents
     start = time.monotonic()
-    verdict = examine_freqtrade(contract, program, files, data, sandbox, USUAL_LIMITS, packages)
+    asked = (contract, program, files, data, sandbox, USUAL_LIMITS, packages)
+    verdict, _ = examine_freqtrade(*asked)
     if not verdict.passed:
         raise SystemExit(f"bench: freqtrade-parity refused the demo: {verdict.reason}")
     return time.monotonic() - start

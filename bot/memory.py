@@ -53,11 +53,14 @@ class Memory:
     folder: Path
     fresh: bool = False
 
-    def recall(self, job: Job, sandbox: Sandbox) -> Outcome | None:
-        """The answer to a job, if it was asked before; anything doubtful counts as never asked."""
+    def recall(self, job: Job, sandbox: Sandbox, packages: Path | None = None) -> Outcome | None:
+        """The answer to a job, if it was asked before; anything doubtful counts as never asked.
+
+        `packages` is a folder of packages that the job uses beside ours.
+        """
         if self.fresh:
             return None
-        key = question_digest(job, sandbox)
+        key = question_digest(job, sandbox, packages)
         try:
             content = _read(self.folder / key)
             found = _parse(content, key)
@@ -67,11 +70,13 @@ class Memory:
             os.utime(self.folder / key, follow_symlinks=False)
         return found
 
-    def keep(self, job: Job, sandbox: Sandbox, outcome: Outcome) -> None:
+    def keep(
+        self, job: Job, sandbox: Sandbox, outcome: Outcome, packages: Path | None = None
+    ) -> None:
         """Write an answer down; a disk that does not take it costs only the time to ask again."""
         if outcome.exit_code is None or outcome.timed_out or outcome.out_of_memory:
             return
-        key = question_digest(job, sandbox)
+        key = question_digest(job, sandbox, packages)
         draft = self.folder / f".{secrets.token_hex(8)}.part"
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -98,11 +103,12 @@ class Memory:
                 path.unlink()
 
 
-def question_digest(job: Job, sandbox: Sandbox) -> str:
+def question_digest(job: Job, sandbox: Sandbox, packages: Path | None = None) -> str:
     """The digest of a job, of where it runs and of what it runs with."""
     # An image has its own Python and packages; its id is that of its content.
     place = [sandbox.name, str(getattr(sandbox, "image", ""))]
     parts = [_FORM, job_digest(job), *place, _environment_digest()]
+    parts += [] if packages is None else [str(packages), *_installed(packages)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -111,13 +117,18 @@ def _environment_digest() -> str:
     """Python, the installed packages and our own sources, as one digest."""
     digest = hashlib.sha256(f"{sys.version}\0{platform.machine()}\0{sys.prefix}".encode())
     for folder in sorted({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}):
-        names = os.listdir(folder) if os.path.isdir(folder) else []
-        for name in sorted(n for n in names if n.endswith((".dist-info", ".egg-link", ".pth"))):
+        for name in _installed(Path(folder)):
             digest.update(f"\0{name}".encode())
     for source in _sources():
         content = hashlib.sha256(source.read_bytes()).hexdigest()
         digest.update(f"\0{source.relative_to(_HOUSE).as_posix()}\0{content}".encode())
     return digest.hexdigest()
+
+
+def _installed(folder: Path) -> list[str]:
+    """The packages of a folder, by names that carry their versions."""
+    names = os.listdir(folder) if folder.is_dir() else []
+    return sorted(name for name in names if name.endswith((".dist-info", ".egg-link", ".pth")))
 
 
 def _sources() -> Iterable[Path]:

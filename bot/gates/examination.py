@@ -156,11 +156,12 @@ def examine(
         on_done(MUTATION)
     if not delivery.freqtrade:
         return judged
-    verdict = examine_freqtrade(
-        contract, program, case.files, data, sandbox, limits, delivery.packages
+    verdict, known = examine_freqtrade(
+        contract, program, case.files, data, sandbox, limits, delivery.packages, memory
     )
     on_done(FREQTRADE)
-    return replace(judged, verdicts=(*judged.verdicts, verdict))
+    remembered = judged.remembered | ({FREQTRADE} if known else set())
+    return replace(judged, verdicts=(*judged.verdicts, verdict), remembered=remembered)
 
 
 def _judge_foreign(

@@ -12,6 +12,7 @@ from bot.errors import WorldError
 from bot.freqtrade_parity import Expectation, differing_signal, differing_trade
 from bot.gates.port import Verdict
 from bot.market_data import MarketData
+from bot.memory import Memory
 from bot.plan import freqtrade_file
 from bot.trial import Limits, perturb
 from sandbox_runner.jobs import FREQTRADE_ANSWER, freqtrade_job
@@ -29,7 +30,8 @@ def examine_freqtrade(
     sandbox: Sandbox,
     limits: Limits,
     packages: Path | None = None,
-) -> Verdict:
+    memory: Memory | None = None,
+) -> tuple[Verdict, bool]:
     """Load the strategy in Freqtrade, inside the sandbox, and compare what it does there.
 
     Signals are compared bar by bar, on the candles and on other prices at the same times; trades
@@ -43,13 +45,17 @@ def examine_freqtrade(
         sandbox: where it runs.
         limits: time and memory.
         packages: the folder of packages with Freqtrade; a recorded answer needs none.
+        memory: answers of earlier runs; none are used or kept without it.
+
+    Returns:
+        The verdict, and whether it judges a remembered answer.
 
     Raises:
         WorldError: the sandbox failed.
     """
     path = freqtrade_file(contract)
     if path not in files:
-        return _refused("no file", f"{path} is missing", path)
+        return _refused("no file", f"{path} is missing", path), False
     real = Expectation(contract, program, data.frames)
     others = perturb(data, files[path])
     other = Expectation(
@@ -65,11 +71,14 @@ def examine_freqtrade(
         timeout_s=limits.time_s,
         memory_mb=limits.memory_mb,
     )
+    known = None if memory is None else memory.recall(job, sandbox, packages)
     try:
-        outcome = sandbox.run(job)
+        outcome = known or sandbox.run(job)
     except SandboxUnavailable as error:
         raise WorldError(error.message, error.hint) from None
-    return judge_freqtrade(outcome, real, other, path)
+    if memory is not None and known is None:
+        memory.keep(job, sandbox, outcome, packages)
+    return judge_freqtrade(outcome, real, other, path), known is not None
 
 
 def judge_freqtrade(outcome: Outcome, real: Expectation, other: Expectation, path: str) -> Verdict:

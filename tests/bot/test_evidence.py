@@ -11,7 +11,7 @@ from bot.coder.template import TemplateCoder
 from bot.contract.digest import contract_digest
 from bot.contract.load import load_contract
 from bot.contract.program import compile_contract
-from bot.evidence import Origin, gates_file, provenance_file, report_file, sha256
+from bot.evidence import Origin, gates_file, provenance_file, read_gates, report_file, sha256
 from bot.gates.examination import Examination
 from bot.gates.port import Verdict
 from bot.judge import decide, judge
@@ -114,3 +114,32 @@ def test_provenance_is_canonical(place: Path) -> None:
     two = provenance_file(origin, candidate, data, {"a": b"2", "b": b"1"}, "f", {"z": "1"})
     assert one == two
     assert data_paths(contract) == data.files == ("data/btc.csv",)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b"{}",
+        b'{"gates": null}',
+        b'{"gates": {"a": 1}}',
+        b'{"gates": [null]}',
+        b'{"gates": [{"name": "a"}]}',
+        b'{"gates": [{"name": "a", "passed": true, "figure": null}]}',
+        b'{"gates": [{"name": "a", "passed": 1}]}',
+        b'{"gates": [{"name": ["a"], "passed": true}]}',
+        b'{"gates": [{"name": "a", "passed": true, "more": 1}]}',
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"gates": []}' + b" " * 10_000_000,
+    ],
+)
+def test_gates_of_another_form_are_refused_and_no_crash(content: bytes) -> None:
+    with pytest.raises(ValueError, match="not of the form"):
+        read_gates(content)
+
+
+def test_gates_are_read_as_they_were_written() -> None:
+    assert read_gates(gates_file(VERDICTS, ("a note",))) == VERDICTS

@@ -25,9 +25,11 @@ def judged(change: tuple[str, str] = ("", ""), sandbox: str = "namespace") -> Ve
     files = {f"Backtest/freqtrade/{CONTRACT.name}.py": text.replace(*change).encode()}
     candles = {symbol: columns_of(frame) for symbol, frame in FRAMES.items()}
     data = MarketData(candles, "sha256:0", {})
-    return examine_freqtrade(
+    verdict, remembered = examine_freqtrade(
         CONTRACT, program, files, data, open_or_skip(sandbox), USUAL_LIMITS, find_freqtrade()
     )
+    assert not remembered
+    return verdict
 
 
 @pytest.mark.parametrize("sandbox", PROVIDERS)
