@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from Backtest.freqtrade_rounding import TickByMonth, nearest_tick, whole_steps
-from Backtest.freqtrade_trade import FreqtradeTrade
+from Backtest.freqtrade_trade import FreqtradeTrade, Tier
 
 MINUTE_MS = 60_000
 # Freqtrade keeps 5 % of the exchange's least order in reserve, and as much for the stop.
@@ -63,7 +63,10 @@ class Rules:
 
 @dataclass(frozen=True)
 class Pair:
-    """A market: its candles without gaps, the signals on each, and its smallest steps."""
+    """A market: its candles without gaps, the signals on each, and its smallest steps.
+
+    `tiers` are the exchange's maintenance margins for futures, the lowest first.
+    """
 
     name: str
     times: Sequence[int]
@@ -80,6 +83,7 @@ class Pair:
     min_cost: float
     stop_atr: Sequence[float] = ()
     target_atr: Sequence[float] = ()
+    tiers: Sequence[Tier] = (Tier(),)
 
 
 @dataclass(frozen=True)
@@ -190,6 +194,8 @@ class _Backtest:
             self._ticks[pair.name].at(pair.times[bar]),
             target,
         )
+        if rules.futures:
+            trade.set_liquidation(pair.tiers)
         trade.set_stop(trade.open_rate, rules.stop)
         if rules.stop_atr is not None:
             self._set_atr_stop(trade, price, rules.stop_atr * pair.stop_atr[bar - 1])
@@ -241,9 +247,9 @@ class _Backtest:
         """Exits of this candle and their prices, in Freqtrade's order."""
         rules = self._rules
         best = pair.low[bar] if trade.is_short else pair.high[bar]
-        if not self._stop_is_hit(trade, pair, bar):
+        if not self._is_hit(trade.stop, trade, pair, bar):
             self._trail(trade, best, rules.stop)
-        hit = self._stop_is_hit(trade, pair, bar)
+        hit = self._is_hit(trade.stop, trade, pair, bar)
         entry, leave = self._signals(trade, pair, bar - 1)
         minutes = (pair.times[bar] - trade.opened) // MINUTE_MS
         found: list[tuple[str, float]] = []
@@ -252,6 +258,8 @@ class _Backtest:
             found.append(("exit_signal", pair.open[bar]))
         if hit and not trade.trailed:
             found.append(("stop_loss", self._stop_price(trade, pair, bar, minutes)))
+        elif not hit and trade.liquidation and self._is_hit(trade.liquidation, trade, pair, bar):
+            found.append(("liquidation", self._at_level(trade.liquidation, trade, pair, bar)))
         key, ratio = self._roi(trade, minutes)
         held = entry and rules.ignore_roi_if_entry_signal
         if ratio is not None and key is not None and not held and trade.profit_ratio(best) > ratio:
@@ -267,8 +275,8 @@ class _Backtest:
             return bool(pair.enter_short[bar]), bool(pair.exit_short[bar])
         return bool(pair.enter_long[bar]), bool(pair.exit_long[bar])
 
-    def _stop_is_hit(self, trade: FreqtradeTrade, pair: Pair, bar: int) -> bool:
-        return trade.stop <= pair.high[bar] if trade.is_short else trade.stop >= pair.low[bar]
+    def _is_hit(self, level: float, trade: FreqtradeTrade, pair: Pair, bar: int) -> bool:
+        return level <= pair.high[bar] if trade.is_short else level >= pair.low[bar]
 
     def _trail(self, trade: FreqtradeTrade, price: float, fraction: float) -> None:
         trailing = self._rules.trailing
@@ -280,14 +288,16 @@ class _Backtest:
         reached = profit > trailing.offset
         trade.trail_stop(price, trailing.positive if reached else fraction)
 
+    def _at_level(self, level: float, trade: FreqtradeTrade, pair: Pair, bar: int) -> float:
+        """The level, even beyond the open; the open only where the whole candle is beyond it."""
+        beyond = level < pair.low[bar] if trade.is_short else level > pair.high[bar]
+        return pair.open[bar] if beyond else level
+
     def _stop_price(self, trade: FreqtradeTrade, pair: Pair, bar: int, minutes: int) -> float:
-        """The stop, even beyond the open; the open only where the whole candle is beyond it."""
         side = -1 if trade.is_short else 1
-        beyond = trade.stop < pair.low[bar] if trade.is_short else trade.stop > pair.high[bar]
-        if beyond:
-            return pair.open[bar]
-        if not trade.trailed or minutes > 0:
-            return trade.stop
+        price = self._at_level(trade.stop, trade, pair, bar)
+        if not trade.trailed or minutes > 0 or price != trade.stop:
+            return price
         # Trailed and hit on the candle of the entry: the worst way there.
         trailing = self._rules.trailing
         if trailing and trailing.only_offset_is_reached and self._rules.stop_atr is None:
@@ -338,9 +348,12 @@ class _Backtest:
         return min(max(price, pair.low[bar]), pair.high[bar])
 
     def _force_exit(self, pair: Pair) -> None:
+        """Close at the last open; a flat candle off its tick fills nothing: the trade is lost."""
         trade = self._open[pair.name]
         trade.exit_reason = "force_exit"
-        self._close(trade, nearest_tick(pair.open[-1], trade.tick), pair.times[-1])
+        price = nearest_tick(pair.open[-1], trade.tick)
+        if pair.low[-1] <= price <= pair.high[-1]:
+            self._close(trade, price, pair.times[-1])
 
     def _close(self, trade: FreqtradeTrade, price: float, time: int) -> None:
         profit = trade.profit(price)

@@ -20,17 +20,22 @@ def nearest_tick(price: float, tick: float) -> float:
 
 def tick_above(price: float, tick: float) -> float:
     """The price itself on a tick, else the next tick above."""
-    missing = exact(price) % exact(tick)
-    if missing == 0:
-        return price
-    # The remainder has the sign of the price, so a negative price walks up as well.
-    return round(float(exact(price) - missing + exact(tick)), SIGNIFICANT_DIGITS)
+    return _moved(price, tick, 1)
 
 
 def tick_below(price: float, tick: float) -> float:
     """The price itself on a tick, else the next tick below."""
-    missing = exact(price) % exact(tick)
-    return price if missing == 0 else round(float(exact(price) - missing), SIGNIFICANT_DIGITS)
+    return _moved(price, tick, 0)
+
+
+def _moved(price: float, tick: float, ticks: int) -> float:
+    """The price itself on a tick, else so many ticks above the one below it; it may be negative."""
+    step = exact(tick)
+    over = exact(price) % step  # with the sign of the price
+    if over == 0:
+        return price
+    below = exact(price) - over - (step if over < 0 else 0)
+    return round(float(below + ticks * step), SIGNIFICANT_DIGITS)
 
 
 def whole_steps(amount: float, step: float) -> float:

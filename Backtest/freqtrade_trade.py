@@ -1,8 +1,20 @@
 """One trade as Freqtrade's back-test keeps it: its values, its stop, its pending exit order."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from Backtest.freqtrade_rounding import exact, nearest_tick, tick_above, tick_below
+
+LIQUIDATION_BUFFER = 0.05  # Freqtrade leaves so much of the way to the exchange's liquidation
+
+
+class Tier(NamedTuple):
+    """What an exchange wants to see of a position from a value on: a rate, less an amount."""
+
+    min_notional: float = 0.0
+    maintenance_rate: float = 0.0
+    maintenance_amount: float = 0.0
 
 
 @dataclass
@@ -13,6 +25,7 @@ class FreqtradeTrade:
         entry_price: the open that it was filled at; `open_rate` is the same on the tick.
         stop_fraction: the fraction that the stop was last set with.
         trailed: whether the stop has ever moved up by itself.
+        liquidation: the price at which a future is liquidated, 0 where it cannot be.
         target: distance of the target from the entry in price, where it was measured in ATRs.
         pending: price of an exit order that no candle has reached yet.
     """
@@ -29,6 +42,7 @@ class FreqtradeTrade:
     stop: float = field(init=False, default=0.0)
     stop_fraction: float = field(init=False, default=0.0)
     trailed: bool = field(init=False, default=False)
+    liquidation: float = field(init=False, default=0.0)
     pending: float | None = field(init=False, default=None)
     exit_reason: str = field(init=False, default="")
 
@@ -51,6 +65,18 @@ class FreqtradeTrade:
         tighter = stop < self.stop if self.is_short else stop > self.stop
         if tighter:
             self.stop, self.stop_fraction, self.trailed = stop, abs(fraction), True
+
+    def set_liquidation(self, tiers: Sequence[Tier]) -> None:
+        """Put the liquidation of an isolated position without leverage where Binance has it.
+
+        Its margin is its stake; the tier is that of the stake, the price 5 % of the way nearer.
+        """
+        tier = next(tier for tier in reversed(tiers) if self.stake >= tier.min_notional)
+        side = -1 if self.is_short else 1
+        margin = self.stake + tier.maintenance_amount - side * self.amount * self.open_rate
+        price = margin / (self.amount * tier.maintenance_rate - side * self.amount)
+        buffer = abs(self.open_rate - price) * LIQUIDATION_BUFFER
+        self.liquidation = nearest_tick(max(price + side * buffer, 0.0), self.tick)
 
     def _stop_at(self, price: float, fraction: float) -> float:
         if self.is_short:

@@ -1,7 +1,7 @@
 """A contract and its candles to what Freqtrade must answer: signals, trades, and the question."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from Backtest.freqtrade_profile import Pair, Rules, Trailing, freqtrade_trades
+from Backtest.freqtrade_trade import Tier
 from Backtest.times import timeframe_ms
 from bot.coder.freqtrade_risk import FAR_STOP, RiskNumbers
 from bot.contract.evaluator import evaluate
@@ -89,12 +90,18 @@ class Expectation:
         contract: the contract.
         program: its Program.
         frames: candles by symbol.
+        tiers: the exchange's maintenance margins of every pair; a contract names no exchange.
     """
 
     def __init__(
-        self, contract: Contract, program: Program, frames: Mapping[str, pd.DataFrame]
+        self,
+        contract: Contract,
+        program: Program,
+        frames: Mapping[str, pd.DataFrame],
+        tiers: Sequence[Tier] = (Tier(),),
     ) -> None:
         self._contract = contract
+        self._tiers = tiers
         self._program = program
         self._frames = {
             symbol: without_gaps(frame, contract.market.timeframe)
@@ -110,6 +117,7 @@ class Expectation:
                 "tick": plain(market.tick or SMALLEST),
                 "step": plain(market.lot or SMALLEST),
                 "min_cost": plain(market.min_notional or 0.0),
+                "tiers": [list(tier) for tier in self._tiers],
                 "candles": {
                     "date": _milliseconds(frame),
                     **{name: frame[name].tolist() for name in COLUMNS},
@@ -161,6 +169,7 @@ class Expectation:
             tick=market.tick or SMALLEST,
             step=market.lot or SMALLEST,
             min_cost=market.min_notional or 0.0,
+            tiers=self._tiers,
             **prices,
             **marks,
             **atrs,

@@ -6,7 +6,8 @@ wants of an exchange is its list of markets, and this program answers that itsel
 
 The request is one object: `strategy` (name), `folder` (where its file lies), `timeframe`,
 `futures`, `fee`, `wallet`, `config` (more settings of Freqtrade), `pairs` (pair to `tick`, `step`,
-`min_cost`, `candles`: columns by name, `date` in milliseconds), `backtest` (whether to run it).
+`min_cost`, `tiers`: from a value on, its maintenance rate and amount; `candles`: columns by name,
+`date` in milliseconds), `backtest` (whether to run it).
 """
 
 import asyncio
@@ -21,13 +22,6 @@ from typing import Any
 import pandas as pd
 
 SIGNALS = ("enter_long", "exit_long", "enter_short", "exit_short")
-_TIER = {
-    "minNotional": 0.0,
-    "maxNotional": 1e15,
-    "maintenanceMarginRate": 0.0,
-    "maxLeverage": 1.0,
-    "maintAmt": 0.0,
-}
 COLUMNS = ("open", "high", "low", "close", "volume")
 
 
@@ -65,7 +59,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
         answer: dict[str, Any] = {"signals": _signals(request, _config(request, Path(folder)))}
         if request["backtest"]:
             _write_candles(request, Path(folder))
-            answer["trades"] = _backtest(_config(request, Path(folder)))
+            answer["trades"] = _backtest(request, _config(request, Path(folder)))
         return answer
 
 
@@ -96,13 +90,26 @@ def _signals(request: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
     return signals
 
 
-def _backtest(config: dict[str, Any]) -> list[dict[str, Any]]:
+def _tiers(market: dict[str, Any]) -> list[dict[str, float]]:
+    """The maintenance margins of a market; no leverage is used, so any size may be traded."""
+    return [
+        {
+            "minNotional": value,
+            "maxNotional": 1e15,
+            "maintenanceMarginRate": rate,
+            "maxLeverage": 1.0,
+            "maintAmt": amount,
+        }
+        for value, rate, amount in market["tiers"]
+    ]
+
+
+def _backtest(request: dict[str, Any], config: dict[str, Any]) -> list[dict[str, Any]]:
     """The trades of Freqtrade's own back-test."""
     backtesting = import_module("freqtrade.optimize.backtesting").Backtesting(config)
     if config["trading_mode"] == "futures":
-        # No leverage is used, so any pair may be traded, of any size.
         tiers = backtesting.exchange._leverage_tiers
-        tiers |= {pair: [_TIER] for pair in config["exchange"]["pair_whitelist"]}
+        tiers |= {pair: _tiers(market) for pair, market in request["pairs"].items()}
     data, timerange = backtesting.load_bt_data()
     strategy = backtesting.strategylist[0]
     try:

@@ -228,6 +228,25 @@ def module_names(library: str) -> dict[str, list[str]]:
     return names
 
 
+# Their names are forms of types, not classes to be patched.
+FORMS = ("__future__", "collections.abc", "numbers", "typing")
+IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+
+
+def patchable(modules: dict[str, list[str]]) -> list[str]:
+    """List the classes whose attributes Python lets anybody replace."""
+    found = []
+    for module_name, names in modules.items():
+        module = importlib.import_module(module_name)
+        for name in names if module_name not in FORMS else ():
+            value = getattr(module, name)
+            if not isinstance(value, type) or issubclass(value, BaseException):
+                continue
+            if not value.__flags__ & IMMUTABLE:
+                found.append(f"{module_name}.{name}")
+    return sorted(found)
+
+
 def public_names(module: Any) -> list[str]:
     """Give the names that a module says are its own."""
     names = getattr(module, "__all__", None) or dir(module)
@@ -256,6 +275,8 @@ def make(library: str) -> str:
         version = f"Python {'.'.join(platform.python_version_tuple()[:2])}"
         page: dict[str, Any] = {"library": version, **value_names(HOLDERS[library]())}
         page["doors"] = submodule_names()
+        hand_kept = tomllib.loads((LISTS / "modules.toml").read_text(encoding="utf-8"))
+        page["classes"] = patchable(hand_kept["python"])
         page["builtins"] = sorted(name for name in dir(builtins) if not name.startswith("_"))
         page["stdlib"] = sorted(
             name for name in sys.stdlib_module_names if not name.startswith("_")
@@ -263,6 +284,7 @@ def make(library: str) -> str:
     else:
         module = importlib.import_module(library)
         page = {"library": f"{library} {module.__version__}", "modules": module_names(library)}
+        page["classes"] = patchable(page["modules"])
         page.update(value_names(HOLDERS[library]()))
     if library == "talib":
         page["values"] = sorted({*page["values"], *talib_words()})

@@ -37,7 +37,7 @@ def check_coherence(raw: Mapping[str, object]) -> list[Finding]:
     checks = (
         *(_entries, _after, _symbols_in_path, _fills, _trailing, _named, _reserved),
         *(_pairs, _held_target, _early_trailing),
-        *(_one_size, _affordable, _activation, _data_keys, _defaults),
+        *(_one_size, _affordable, _reachable, _activation, _data_keys, _defaults),
     )
     return [finding for check in checks for finding in check(raw)]
 
@@ -250,6 +250,17 @@ def _affordable(raw: Mapping[str, object]) -> Iterator[Finding]:
                 instead += "" if form == "equity" else ", or cap: 1.0 beside it"
                 yield Finding(("risk", "size", form), message, quoted(value), instead)
                 break
+
+
+def _reachable(raw: Mapping[str, object]) -> Iterator[Finding]:
+    """Refuse a target that no short reaches: its price would have to be 0 or below."""
+    if _get(raw, "rules", "enter_short") is None:
+        return
+    far = [x for x in _numbers(raw, _get(raw, "risk", "take_profit")) if x >= 1]
+    if far:
+        message = "a short can never gain so much: its price would have to fall to 0 or below"
+        instead = "a fraction below 1 such as 0.04, or a contract of its own for the longs"
+        yield Finding(("risk", "take_profit"), message, quoted(far[0]), instead)
 
 
 def _numbers(raw: Mapping[str, object], value: object) -> list[float]:

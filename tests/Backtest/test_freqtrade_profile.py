@@ -17,6 +17,7 @@ from Backtest.freqtrade_rounding import (
     tick_below,
     whole_steps,
 )
+from Backtest.freqtrade_trade import Tier
 
 HOUR = 3_600_000
 RULES = Rules(
@@ -54,6 +55,51 @@ def test_a_signal_enters_at_the_next_open_and_the_end_closes_at_the_last_open() 
     assert trade == ClosedTrade(
         "BTC/USDT", HOUR, 2 * HOUR, False, 100.0, 100.25, 1.0, 100.0, 0.25, "force_exit", 95.0
     )
+
+
+FUTURES = replace(RULES, futures=True, stop=0.99)
+
+
+@pytest.mark.parametrize(
+    ("bar", "price"),
+    [((90.0, 91.0, 3.0, 50.0), 5.0), ((4.0, 4.5, 3.0, 4.0), 4.0), ((4.0, 6.0, 3.0, 4.0), 5.0)],
+)
+def test_a_long_future_is_liquidated_before_a_stop_that_is_wider(bar: Any, price: float) -> None:
+    trade = only_trade(FUTURES, bar)
+    assert (trade.exit_reason, trade.close_rate) == ("liquidation", price)
+
+
+def test_a_short_is_liquidated_at_the_margin_of_its_tier() -> None:
+    bar, signals = (150.0, 198.0, 140.0, 150.0), {"enter_long": [], "enter_short": [0]}
+    trade = only_trade(FUTURES, bar, **signals)
+    assert (trade.exit_reason, trade.close_rate) == ("liquidation", 195.0)
+    market = pair(FLAT, ENTRY, bar, FLAT, **signals)
+    tiers = (Tier(0.0, 0.004, 0.0), Tier(100.0, 0.05, 2.0), Tier(101.0, 0.5, 9.0))
+    (trade,) = freqtrade_trades([replace(market, tiers=tiers)], FUTURES)
+    # (100 + 2 + 100) / 1.05 is 192.38; a twentieth of the way back to 100 is 4.62.
+    assert trade.close_rate == 187.76
+
+
+def test_a_stop_that_is_hit_comes_before_the_liquidation_and_spot_has_none() -> None:
+    trade = only_trade(replace(FUTURES, stop=0.9), (90.0, 91.0, 3.0, 50.0))
+    assert (trade.exit_reason, trade.close_rate) == ("stop_loss", 10.0)
+    trade = only_trade(replace(RULES, stop=0.99), (90.0, 91.0, 3.0, 50.0))
+    assert trade.exit_reason == "force_exit"
+
+
+def test_a_flat_last_candle_off_its_tick_fills_no_forced_exit() -> None:
+    raw = 100.123456789012345
+    assert freqtrade_trades([pair(FLAT, ENTRY, (raw, raw, raw, raw))], RULES) == []
+    wide = (raw, raw + 1, raw - 1, raw)
+    assert len(freqtrade_trades([pair(FLAT, ENTRY, wide)], RULES)) == 1
+
+
+def test_ticks_of_negative_prices_are_those_beside_them() -> None:
+    assert (tick_above(-764.07545, 0.0001), tick_below(-764.07545, 0.0001)) == (
+        -764.0754,
+        -764.0755,
+    )
+    assert (tick_above(-3.2, 0.1), tick_below(-3.2, 0.1)) == (-3.2, -3.2)
 
 
 def test_a_stop_is_filled_at_the_stop_even_where_the_candle_opened_beyond_it() -> None:

@@ -1,23 +1,25 @@
 """Random contracts on random candles: Freqtrade's signals and trades against our own.
 
 `python -m tests.freqtrade.compare_worlds 300` compares so many worlds, a third of them futures, and
-prints what differs.
+prints what differs; with `wild`, all are futures whose positions are liquidated now and then.
 """
 
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from Backtest.freqtrade_trade import Tier
 from bot.coder.template import freqtrade_text
 from bot.contract.model import Contract
 from bot.contract.program import compile_contract
 from bot.freqtrade_parity import Expectation, differing_signal, differing_trade
-from tests.freqtrade.worlds import world
+from tests.freqtrade.worlds import tiers_of, world
 from tools.freqtrade_answers import ask_freqtrade
 
 AT_ONCE = 30
@@ -34,11 +36,15 @@ class Compared:
 
 
 def compare(
-    cases: list[tuple[Contract, dict[str, pd.DataFrame]]], folder: Path
+    cases: list[tuple[Contract, dict[str, pd.DataFrame]]],
+    folder: Path,
+    tiers: Sequence[Sequence[Tier]] = (),
 ) -> Iterator[Compared]:
     """Let Freqtrade run each contract on its candles, and compare."""
+    known = tiers or [(Tier(),)] * len(cases)
     expected = [
-        Expectation(contract, compile_contract(contract), frames) for contract, frames in cases
+        Expectation(contract, compile_contract(contract), frames, margins)
+        for (contract, frames), margins in zip(cases, known, strict=True)
     ]
     requests = [
         case.request(written(contract, folder))
@@ -61,21 +67,26 @@ def written(contract: Contract, folder: Path) -> str:
     return str(place)
 
 
-def main(count: int) -> int:
+def main(count: int, wild: bool) -> int:
     """Compare so many worlds."""
-    trades = worlds = differing = 0
+    worlds = differing = 0
+    reasons: Counter[str] = Counter()
     for start in range(0, count, AT_ONCE):
         seeds = range(FIRST_SEED + start, FIRST_SEED + min(count, start + AT_ONCE))
         with tempfile.TemporaryDirectory() as folder:
-            cases = [world(seed, futures=seed % 3 == 0) for seed in seeds]
-            for one in compare(cases, Path(folder)):
-                worlds, trades = worlds + 1, trades + len(one.trades)
+            cases = [world(seed, futures=wild or seed % 3 == 0, wild=wild) for seed in seeds]
+            tiers = [tiers_of(seed) for seed in seeds] if wild else []
+            for one in compare(cases, Path(folder), tiers):
+                worlds += 1
+                reasons.update(trade["exit_reason"] for trade in one.trades)
                 if one.difference:
                     differing += 1
                     print(one.difference)  # noqa: T201 - a command
-        print(f"{worlds} worlds, {trades} trades, {differing} differ", flush=True)  # noqa: T201
+        shown = ", ".join(f"{reason} {found}" for reason, found in sorted(reasons.items()))
+        total = f"{worlds} worlds, {reasons.total()} trades, {differing} differ"
+        print(f"{total} ({shown})", flush=True)  # noqa: T201
     return 1 if differing else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 300))
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 300, "wild" in sys.argv[2:]))

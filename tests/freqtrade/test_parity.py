@@ -13,12 +13,13 @@ from bot.contract.program import compile_contract
 from bot.freqtrade_parity import Expectation, differing_signal, differing_trade
 from tests.freqtrade.compare_worlds import compare, written
 from tests.freqtrade.freqtrade_environment import ROOT, needs_freqtrade, run_python
-from tests.freqtrade.worlds import world
+from tests.freqtrade.worlds import tiers_of, world
 from tools.freqtrade_answers import ask_freqtrade as ask
 
 pytestmark = needs_freqtrade
 SPOT_WORLDS = range(20)
 FUTURES_WORLDS = range(500, 508)
+WILD_WORLDS = range(10_000, 10_008)
 
 
 def test_random_worlds_give_the_same_signals_and_trades(tmp_path: Path) -> None:
@@ -28,6 +29,14 @@ def test_random_worlds_give_the_same_signals_and_trades(tmp_path: Path) -> None:
     assert [one.difference for one in compared if one.difference] == []
     reasons = {trade["exit_reason"] for one in compared for trade in one.trades}
     assert reasons == {"exit_signal", "force_exit", "roi", "stop_loss", "trailing_stop_loss"}
+
+
+def test_futures_are_liquidated_where_freqtrade_liquidates_them(tmp_path: Path) -> None:
+    cases = [world(seed, futures=True, wild=True) for seed in WILD_WORLDS]
+    compared = list(compare(cases, tmp_path, [tiers_of(seed) for seed in WILD_WORLDS]))
+    assert [one.difference for one in compared if one.difference] == []
+    reasons = [trade["exit_reason"] for one in compared for trade in one.trades]
+    assert reasons.count("liquidation") >= 5
 
 
 def test_the_examples_give_the_same_signals_on_their_own_candles(tmp_path: Path) -> None:

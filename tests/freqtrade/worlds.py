@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from Backtest.freqtrade_trade import Tier
 from bot.contract.load import parse_contract
 from bot.contract.model import Contract
 
@@ -22,8 +23,30 @@ SHORT_ENTRIES = ["close > open", "rsi > 60", "crossed_below(close, mean(close, 1
 SHORT_EXITS = ["close < open and close[1] < open[1]", "rsi < 40"]
 
 
-def world(seed: int, *, futures: bool = False) -> tuple[Contract, dict[str, pd.DataFrame]]:
-    """A contract of many kinds of risk, and candles for each of its symbols."""
+# Maintenance margins as exchanges have them, and none.
+TIERS: list[list[Tier]] = [
+    [Tier()],
+    [Tier(0.0, 0.004, 0.0), Tier(2_000.0, 0.01, 12.0), Tier(6_000.0, 0.025, 102.0)],
+    [Tier(0.0, 0.05, 0.0)],
+]
+WIDE_STOPS: list[Any] = [
+    *(0.5, 0.9, 0.96, 0.99, 0.995),
+    *({"atr": 15.0, "timeperiod": 3}, {"atr": 60.0, "timeperiod": 14}),
+]
+
+
+def tiers_of(seed: int) -> list[Tier]:
+    """The maintenance margins of a wild world."""
+    return TIERS[seed % len(TIERS)]
+
+
+def world(
+    seed: int, *, futures: bool = False, wild: bool = False
+) -> tuple[Contract, dict[str, pd.DataFrame]]:
+    """A contract of many kinds of risk, and candles for each of its symbols.
+
+    A wild world has wide stops, and prices that double, quadruple and nearly vanish.
+    """
     rng = random.Random(seed)
     timeframe, minutes = rng.choice([("5m", 5), ("1h", 60), ("4h", 240)])
     several = rng.random() < 0.4
@@ -50,8 +73,22 @@ def world(seed: int, *, futures: bool = False) -> tuple[Contract, dict[str, pd.D
         "costs": {"commission": rng.choice([0.0, 0.001, 0.0005])},
         "capital": rng.choice([500, 10_000]),
     }
+    if wild:
+        document["risk"] = wide_risk(rng, document["risk"])
     contract = parse_contract(json.dumps(document).encode(), "json", Path("world.json")).strategy
-    return contract, {symbol: random_candles(rng, minutes) for symbol in symbols}
+    return contract, {symbol: random_candles(rng, minutes, wild) for symbol in symbols}
+
+
+def wide_risk(rng: random.Random, risk: dict[str, Any]) -> dict[str, Any]:
+    """The same with a stop so wide that liquidation comes first now and then."""
+    risk = {**risk, "stop_loss": rng.choice(WIDE_STOPS), "size": {"equity": rng.choice([0.1, 0.3])}}
+    for name in ("trailing_stop", "take_profit", "roi"):
+        if rng.random() < 0.7:
+            risk.pop(name, None)
+    early = isinstance(risk.get("trailing_stop"), dict) and isinstance(risk["stop_loss"], dict)
+    if early and not risk["trailing_stop"].get("only_after_activation"):
+        del risk["trailing_stop"]
+    return risk
 
 
 def random_rules(rng: random.Random, futures: bool) -> dict[str, str]:
@@ -95,17 +132,22 @@ def random_risk(rng: random.Random, minutes: int, several: bool) -> dict[str, An
     return risk
 
 
-def random_candles(rng: random.Random, minutes: int) -> pd.DataFrame:
+def random_candles(rng: random.Random, minutes: int, wild: bool = False) -> pd.DataFrame:
     """Candles with gaps in price, some missing, over the turn of a month."""
     bars, digits = rng.choice([150, 400]), rng.choice([2, 3, 4])
     change = rng.choice([0.003, 0.01])
     last, rows = rng.choice([2.5, 95.0, 4000.0]), []
     for _ in range(bars):
         jump = change if rng.random() < 0.2 else change / 6
-        first = round(last * (1 + rng.gauss(0, jump)), digits)
+        if wild and rng.random() < 0.05:  # it comes back, so that the next trade can lose as much
+            last *= rng.choice([4.0, 2.0, 1.9, 0.25, 0.03]) if 1.0 < last < 8000.0 else 40.0 / last
+        first = max(10**-digits, round(last * (1 + rng.gauss(0, jump)), digits))
         last = round(first * (1 + rng.gauss(0, change)), digits)
         high = round(max(first, last) * (1 + abs(rng.gauss(0, change / 2))), digits)
         low = round(min(first, last) * (1 - abs(rng.gauss(0, change / 2))), digits)
+        if wild and rng.random() < 0.03:
+            high, low = rng.choice([(round(high * 2.2, digits), low), (high, round(low / 30, 4))])
+        low = max(low, 10**-digits)
         rows.append((first, max(high, first, last), min(low, first, last), last, 10.0))
     start = pd.Timestamp(rng.choice(["2024-01-30T12:00Z", "2024-01-20T00:00Z"]))
     times = pd.date_range(start, periods=bars, freq=f"{minutes}min")

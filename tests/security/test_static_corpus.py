@@ -1,7 +1,8 @@
 """Hostile files are refused, honest ones pass: our own and those of reviews. Nothing is run.
 
 `hostile` and `benign` were written beside the gate; `corpus` (with its manifest) and `review` came
-from others, who looked for ways through.
+from others, who looked for ways through; `attacks` and `honest` from somebody who knew the
+documentation alone.
 """
 
 import json
@@ -19,6 +20,9 @@ BENIGN = sorted((HERE / "benign").glob("*.py.txt"))
 
 
 CORPUS = HERE / "corpus"
+ATTACKS = HERE / "attacks"
+REVIEW = sorted((HERE / "review").glob("a*.py"))
+HONEST = sorted((HERE / "honest").glob("*.py.txt"))
 
 
 def entries(kind: str) -> list[dict[str, Any]]:
@@ -72,3 +76,27 @@ def test_honest_files_of_others_pass() -> None:
         for entry in entries("benign")
     }
     assert {path: found for path, found in refused.items() if found} == {}
+
+
+def test_attacks_written_from_the_documentation_are_refused_where_they_stand() -> None:
+    manifest = json.loads((ATTACKS / "manifest.json").read_text(encoding="utf-8"))
+    assert len(manifest["attacks"]) >= 60
+    missed = []
+    for entry in manifest["attacks"]:
+        offences = check_bytes((ATTACKS / entry["file"]).read_bytes(), manifest["file_class"])
+        assert all(offence.name != "checker" for offence in offences), entry["file"]
+        lines = [offence.line for offence in offences]
+        if not any(first <= line <= last for first, last in entry["lines"] for line in lines):
+            missed.append(entry["file"])
+    assert missed == []
+
+
+@pytest.mark.parametrize("path", REVIEW, ids=lambda path: path.stem)
+def test_the_files_of_the_review_are_refused(path: Path) -> None:
+    assert check_bytes(path.read_bytes(), "strategy")
+
+
+def test_honest_files_written_from_the_documentation_pass() -> None:
+    assert len(HONEST) >= 20
+    refused = {path.name: check_bytes(path.read_bytes(), "strategy") for path in HONEST}
+    assert {name: found for name, found in refused.items() if found} == {}

@@ -2,59 +2,63 @@
 
 import ast
 
-from bot.gates.static.scopes import Binding
-from bot.gates.static.source import Source
-from bot.gates.static.unbound import methods_escape
+from bot.gates.static.kinds import DEPTH, Kind, Kinds
 
 _WINDOWS = {"rolling", "expanding"}
-_READING = {"keys", "items", "get", "values", "copy"}
-_DEEPEST = 8
-_CONTAINERS = (ast.Dict, ast.List, ast.DictComp, ast.ListComp)
+_LOOKING_UP = {"get"}
+_STARS = -1 << DEPTH
+_SAFE = Kind.FUNCTION | Kind.WORD | Kind.PLAIN | Kind.KEYED | Kind.NONE
 
 
-def check_functions_by_name(source: Source) -> None:
-    """Refuse apply, agg and transform with anything but functions and listed words."""
+_TABLES = {"pandas.crosstab", "pandas.pivot_table"}
+_NAMED = "pandas.NamedAgg"
+
+
+def check_functions_by_name(kinds: Kinds) -> None:
+    """Refuse apply, agg, pipe and transform with anything but functions and listed words."""
+    source = kinds.source
     for node in source.tree.nodes:
-        if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
-            continue
-        if node.attr in source.words.by_name and not is_own_method(source, node):
-            _check_use(source, node)
-        elif (
-            node.attr in ("pivot_table", "crosstab") or source.listed.get(node) == "pandas.crosstab"
-        ):
-            _check_table(source, node)
-    for node in source.tree.nodes:
-        if isinstance(node, ast.Name) and source.listed.get(node) in (
-            "pandas.pivot_table",
-            "pandas.crosstab",
-        ):
-            _check_table(source, node)
+        listed = source.listed.get(node, "")
+        if listed in _TABLES:
+            _check_table(kinds, node)
+        elif listed == _NAMED:
+            _check_named(kinds, node)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            if is_own_method(kinds, node):
+                continue
+            if node.attr in kinds.source.words.by_name:
+                _check_use(kinds, node)
+            elif node.attr in ("pivot_table", "crosstab"):
+                _check_table(kinds, node)
 
 
-def is_own_method(source: Source, node: ast.Attribute) -> bool:
-    """Tell whether self.name is the class's own, and self nobody else."""
-    owner = source.owner(node.value)
-    if owner is None or node.attr not in source.family(owner):
+def is_own_method(kinds: Kinds, node: ast.Attribute) -> bool:
+    """Tell whether a name after a dot is that of an own instance or class."""
+    own = kinds.of(node.value) & (Kind.OWN | Kind.CLASS)
+    if not own or not kinds.only(node.value, Kind.OWN | Kind.CLASS | Kind.PLAIN):
         return False
-    return not methods_escape(source)
+    return kinds.source.defines(node.value, node.attr)
 
 
-def _check_use(source: Source, node: ast.Attribute) -> None:
-    call = source.tree.parent(node)
+def _check_use(kinds: Kinds, node: ast.Attribute) -> None:
+    call = kinds.source.tree.parent(node)
     if not isinstance(call, ast.Call) or call.func is not node:
         why = f"{node.attr} may only be called, so that what it is given can be seen"
-        source.refuse(node, node.attr, why, f"write x.{node.attr}(...) where it is used")
+        kinds.source.refuse(node, node.attr, why, f"write x.{node.attr}(...) where it is used")
         return
-    if node.value in source.listed and "." in source.listed[node.value]:
+    if node.value in kinds.source.listed and "." in kinds.source.listed[node.value]:
         why = f"{node.attr} is taken from a class, so that what it is given cannot be seen"
-        source.refuse(node, node.attr, why, f"call it on the value: x.{node.attr}(...)")
+        kinds.source.refuse(node, node.attr, why, f"call it on the value: x.{node.attr}(...)")
         return
-    if node.attr == "apply" and _is_window(source, node.value):
+    if node.attr == "pipe":
+        _check_pipe(kinds, node, call)
+        return
+    if node.attr == "apply" and _is_window(kinds, node.value):
         return
     for given in _functions_given(call):
-        if not _is_safe(source, given, 0):
+        if not _is_safe(kinds, given):
             why = f"{node.attr} would run a method chosen by a text that cannot be checked"
-            source.refuse(
+            kinds.source.refuse(
                 given,
                 node.attr,
                 why,
@@ -62,13 +66,34 @@ def _check_use(source: Source, node: ast.Attribute) -> None:
             )
 
 
-def _is_window(source: Source, node: ast.expr) -> bool:
+def _check_pipe(kinds: Kinds, node: ast.Attribute, call: ast.Call) -> None:
+    """Let pipe call a function of this file, and nothing else."""
+    given = call.args[:1] or [item.value for item in call.keywords if item.arg == "func"]
+    if len(given) != 1 or not kinds.only(given[0], Kind.FUNCTION):
+        why = "pipe calls whatever it is given, and this is not a function of this file"
+        kinds.source.refuse(node, "pipe", why, "write x.pipe(own_function) or own_function(x)")
+
+
+def _check_named(kinds: Kinds, node: ast.AST) -> None:
+    """Let NamedAgg name a column and a listed word or a function."""
+    call = kinds.source.tree.parent(node)
+    given: list[ast.expr] = []
+    if isinstance(call, ast.Call) and call.func is node:
+        given = call.args[1:] + [item.value for item in call.keywords if item.arg != "column"]
+    if len(given) != 1 or not _is_safe(kinds, given[0]):
+        why = "NamedAgg would run a method chosen by a text that cannot be checked"
+        instead = 'write pd.NamedAgg(column="high", aggfunc="max")'
+        kinds.source.refuse(node, "NamedAgg", why, instead)
+
+
+def _is_window(kinds: Kinds, node: ast.expr) -> bool:
     """rolling(...).apply takes functions only, never names; unless rolling is the file's own."""
     while isinstance(node, ast.Subscript):
         node = node.value
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
-    return node.func.attr in _WINDOWS and not source.declares(node.func.attr)
+    strange = kinds.of(node.func.value) & (Kind.OWN | Kind.CLASS | Kind.OTHER)
+    return node.func.attr in _WINDOWS and not strange
 
 
 def _functions_given(call: ast.Call) -> list[ast.expr]:
@@ -88,184 +113,37 @@ def _functions_given(call: ast.Call) -> list[ast.expr]:
 _OPTIONS = {"axis", "engine", "engine_kwargs", "raw", "args", "min_count", "numeric_only", "ddof"}
 
 
-def _check_table(source: Source, node: ast.expr) -> None:
-    call = source.tree.parent(node)
+def _check_table(kinds: Kinds, node: ast.AST) -> None:
+    call = kinds.source.tree.parent(node)
     if not isinstance(call, ast.Call) or call.func is not node:
-        source.refuse(node, "aggfunc", "this may only be called", "call it where it is used")
+        kinds.source.refuse(node, "aggfunc", "this may only be called", "call it where it is used")
         return
     hidden = any(isinstance(item, ast.Starred) for item in call.args) or len(call.args) > 3
     given = [item.value for item in call.keywords if item.arg in ("aggfunc", None)]
-    if hidden or not all(_is_safe(source, item, 0) for item in given):
+    if hidden or not all(_is_safe(kinds, item) for item in given):
         why = "aggfunc would run a method chosen by a text that cannot be checked"
-        source.refuse(node, "aggfunc", why, 'write aggfunc="mean" or another listed word')
+        kinds.source.refuse(node, "aggfunc", why, 'write aggfunc="mean" or another listed word')
 
 
-def _is_safe(source: Source, node: ast.expr, depth: int) -> bool:
-    if depth > _DEEPEST:
+def _is_safe(kinds: Kinds, node: ast.expr) -> bool:
+    """Tell whether pandas gets functions and listed words only, however they are packed."""
+    if isinstance(node, ast.Starred):
         return False
-    match node:
-        case ast.Lambda() | ast.Constant(value=None):
-            return True
-        case ast.Constant(value=str(text)):
-            return text in source.words.by_name_words
-        case ast.Dict(values=values):
-            return all(_is_safe(source, value, depth + 1) for value in values)
-        case ast.List(elts=items) | ast.Tuple(elts=items):
-            return all(_is_safe(source, item, depth + 1) for item in items)
-        case ast.IfExp(body=first, orelse=second):
-            return _is_safe(source, first, depth + 1) and _is_safe(source, second, depth + 1)
-        case ast.DictComp(value=value) | ast.ListComp(elt=value):
-            return _is_safe(source, value, depth + 1)
-        case ast.Call(func=function, args=[first, *_]) if (
-            source.listed.get(function) == "functools.partial"
-        ):
-            return _is_safe(source, first, depth + 1)
-        case ast.Call(func=function, args=[], keywords=keywords) if source.is_builtin(
-            function, "dict"
-        ):
-            return all(_is_safe(source, keyword.value, depth + 1) for keyword in keywords)
-        case ast.Call(func=ast.Attribute(value=base, attr="fromkeys"), args=[_, value]) if (
-            source.is_builtin(base, "dict")
-        ):
-            return _is_safe(source, value, depth + 1)
-        case ast.Attribute():
-            return _is_safe_attribute(source, node, depth)
-        case ast.Name():
-            return _is_safe_name(source, node, depth)
-    return False
-
-
-def _is_safe_attribute(source: Source, node: ast.Attribute, depth: int) -> bool:
-    if "." in source.listed.get(node, ""):
-        return True
-    key = f"{node.attr} of {id(source.owner(node.value))}"
-    if source.remember("method", key, lambda: _is_method(source, node)):
-        return True
-    if node.attr in source.words.values and not source.declares(node.attr):
-        return True  # a bound method of a value, as mapping.get
-    return source.remember("constant", key, lambda: _is_class_constant(source, node, depth))
-
-
-def _is_class_constant(source: Source, node: ast.Attribute, depth: int) -> bool:
-    """Tell whether self.NAME is a dictionary of listed words that the class body writes once."""
-    owner = source.owner(node.value)
-    made = [
-        statement.value
-        for statement in (owner.body if owner is not None else [])
-        if isinstance(statement, ast.Assign)
-        and any(
-            isinstance(target, ast.Name) and target.id == node.attr for target in statement.targets
-        )
-    ]
-    uses = [
-        source.tree.parent(item)
-        for item in source.tree.nodes
-        if isinstance(item, ast.Attribute) and item.attr == node.attr
-    ]
-    read = all(
-        isinstance(use, ast.Call)
-        and isinstance(use.func, ast.Attribute)
-        and use.func.attr in source.words.by_name
-        for use in uses
-    )
-    if len(made) != 1 or not read or not _is_fixed(source, node.attr, "value"):
-        return False
-    named = any(
-        isinstance(item, ast.Name) and item.id == node.attr and isinstance(item.ctx, ast.Load)
-        for item in source.tree.nodes
-    )
-    return not named and _is_safe(source, made[0], depth + 1)
-
-
-def _is_method(source: Source, node: ast.Attribute) -> bool:
-    """Tell whether self.name is a method that nothing replaces."""
-    owner = source.owner(node.value)
-    if owner is None:
-        return False
-    stored = any(
-        isinstance(item, ast.Attribute)
-        and item.attr == node.attr
-        and isinstance(item.ctx, ast.Store)
-        for item in source.tree.nodes
-    )
-    methods = {item.name for item in owner.body if isinstance(item, ast.FunctionDef)}
-    return node.attr in methods and not stored and _is_fixed(source, node.attr, "function")
-
-
-def _is_fixed(source: Source, name: str, kind: str) -> bool:
-    """Tell whether no class of the file and no text can put something else under this name."""
-    for owner in source.attributes_of:
-        bindings = source.scopes.inside(owner).names.get(name, [])
-        if len(bindings) > 1 or any(binding.kind != kind for binding in bindings):
-            return False
-    return name not in source.spoken
-
-
-def _is_safe_name(source: Source, node: ast.Name, depth: int) -> bool:
-    scope, bindings = source.meaning(node)
-    if scope is None:
-        return node.id in source.words.builtins
-    key = f"{node.id} in {id(scope)}"
-    return source.remember(
-        "safe",
-        key,
-        lambda: all(_is_safe_binding(source, item, node.id, depth) for item in bindings),
-    )
-
-
-def _is_safe_binding(source: Source, binding: Binding, name: str, depth: int) -> bool:
-    if binding.kind in ("function", "class"):
-        return True
-    if binding.kind == "import":
-        return True
-    parent = source.tree.parent(binding.node)
-    match parent:
-        case (
-            ast.Assign(targets=[ast.Name()], value=value) | ast.AnnAssign(value=ast.expr() as value)
-        ):
-            if not _is_safe(source, value, depth + 1):
-                return False
-            return not isinstance(value, _CONTAINERS) or _stays(source, name, value, depth)
-        case ast.For(iter=ast.List(elts=items) | ast.Tuple(elts=items), target=ast.Name()):
-            return all(_is_safe(source, item, depth + 1) for item in items)
-    return False
-
-
-def _stays(source: Source, name: str, value: ast.expr, depth: int) -> bool:
-    """Tell whether a dictionary keeps the listed words that it was made with."""
-    return source.remember("stays", name, lambda: _keeps_words(source, name, value, depth))
-
-
-def _keeps_words(source: Source, name: str, value: ast.expr, depth: int) -> bool:
-    own = set().union(*source.attributes_of.values(), set())
-    if own & source.words.by_name:
-        return False
-    nested = any(isinstance(part, _CONTAINERS) for part in ast.walk(value) if part is not value)
-    loads = [
-        node
-        for node in source.tree.nodes
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-    ]
-    return all(_leaves_alone(source, node, nested, depth) for node in loads)
-
-
-def _leaves_alone(source: Source, node: ast.Name, nested: bool, depth: int) -> bool:
-    parent = source.tree.parent(node)
-    match parent:
-        case ast.Call(func=ast.Attribute(attr=attr)):
-            return attr in source.words.by_name
-        case ast.keyword(arg="aggfunc" | "func"):
-            return True
-        case ast.Compare():
-            return True
-        case ast.Dict():
-            return not nested
-        case ast.Attribute(attr=attr):
-            return attr in _READING and not nested
-        case ast.Subscript(ctx=ast.Load()) | ast.For() | ast.comprehension():
-            return not nested
-        case ast.Subscript(ctx=ast.Store()):
-            statement = source.tree.parent(parent)
-            if isinstance(statement, ast.Assign):
-                return _is_safe(source, statement.value, depth + 1)
-    return False
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return all(_is_safe(kinds, item) for item in node.elts)
+    if isinstance(node, ast.Dict):
+        return all(_is_safe(kinds, item) for item in node.values)
+    if isinstance(node, (ast.Name, ast.Attribute)) and node in kinds.source.listed:
+        return True  # a function of a library, or a builtin
+    if isinstance(node, ast.Call):
+        listed = kinds.source.listed.get(node.func, "")
+        if listed == "functools.partial" and node.args:
+            return _is_safe(kinds, node.args[0])
+        if listed == _NAMED:
+            return True  # judged where it stands
+    if isinstance(node, ast.Attribute) and node.attr in _LOOKING_UP:
+        return kinds.only(node.value, Kind.PLAIN | Kind.KEYED)
+    mask = kinds.of(node)
+    if mask & Kind.PLAIN:
+        mask |= kinds.mutated
+    return mask != 0 and not (mask | mask >> DEPTH) & ~_STARS & ~_SAFE

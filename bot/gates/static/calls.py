@@ -3,47 +3,71 @@
 import ast
 import string
 
-from bot.gates.static.attributes import check_attribute
+from bot.gates.static.attributes import check_assignment, check_attribute
 from bot.gates.static.by_name import is_own_method
+from bot.gates.static.class_values import in_annotation
+from bot.gates.static.kinds import Kind, Kinds
 from bot.gates.static.names import is_dunder
 from bot.gates.static.patching import PATCH, check_patching, patches_object
 from bot.gates.static.paths import check_path_method, opens_for_reading, reads_a_path
 from bot.gates.static.source import Source
-from bot.gates.static.unbound import in_annotation
 
 _MAIN = "adapters.strategy_cli.main"
 _SHOWING = ("print", "repr", "str", "isinstance")
 _LOGGING = {"debug", "info", "warning", "error", "exception", "critical"}
-_LOG_SETTINGS = {"level", "format", "datefmt", "force"}
+_LOG_SETTINGS = {"level", "format", "datefmt"}
 _OPTIONS = {"pandas.set_option", "pandas.reset_option", "pandas.option_context"}
+_SPOKEN = {
+    "numpy.errstate", "numpy.printoptions", "numpy.set_printoptions", "numpy.seterr",
+    "warnings.catch_warnings", "warnings.filterwarnings", "warnings.simplefilter",
+}  # fmt: skip
 _MA_TYPE = "adapters.series.ma_type"
 
 
-def check_calls(source: Source) -> None:
+def check_calls(source: Source, kinds: Kinds) -> None:
     """Refuse the forms that hide what is called, read or written."""
     for node in source.tree.nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-            _check_method(source, node)
+            _check_method(source, kinds, node)
         if isinstance(node, (ast.Attribute, ast.Name)):
-            _check_listed(source, node)
+            _check_listed(source, kinds, node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            _check_builtin(source, node, node.func)
+            _check_builtin(source, kinds, node, node.func)
 
 
-def _check_method(source: Source, node: ast.Attribute) -> None:
+def _check_method(source: Source, kinds: Kinds, node: ast.Attribute) -> None:
     call = source.tree.parent(node)
     called = call if isinstance(call, ast.Call) and call.func is node else None
-    if is_own_method(source, node):
+    if is_own_method(kinds, node):
         return
     if node.attr == "format":
         _check_format(source, node, called)
     elif node.attr == "to_string" and not _prints_only(called):
         why = "to_string writes a file when it is given one"
         source.refuse(node, "to_string", why, "write x.to_string() and print or return the text")
+    elif node.attr == "setLevel" and not _is_own_logger(source, node.value):
+        why = "it silences log lines of the whole process"
+        source.refuse(node, "setLevel", why, "set it on logging.getLogger(__name__)")
     elif source.words.file_class in ("module", "test"):
         check_path_method(source, node, called)
     if source.words.file_class == "test" and node.attr in ("setattr", "patch"):
         check_patching(source, node, called)
+
+
+def _is_own_logger(source: Source, node: ast.expr) -> bool:
+    """Tell whether this is the logger that has the file's own name."""
+    match node:
+        case ast.Call(func=function, args=[ast.Name(id="__name__")]):
+            return source.listed.get(function) == "logging.getLogger"
+        case ast.Name():
+            values = [source.tree.parent(item.node) for item in source.meaning(node)[1]]
+            return bool(values) and all(
+                isinstance(value, ast.Assign)
+                and not isinstance(value.value, ast.Name)
+                and _is_own_logger(source, value.value)
+                for value in values
+            )
+    return False
 
 
 def _check_format(source: Source, node: ast.Attribute, call: ast.Call | None) -> None:
@@ -78,7 +102,7 @@ def _prints_only(call: ast.Call | None) -> bool:
     return all(keyword.arg not in (None, "buf") for keyword in call.keywords)
 
 
-def _check_listed(source: Source, node: ast.Attribute | ast.Name) -> None:
+def _check_listed(source: Source, kinds: Kinds, node: ast.Attribute | ast.Name) -> None:
     name = source.listed.get(node, "")
     call = source.tree.parent(node)
     called = call if isinstance(call, ast.Call) and call.func is node else None
@@ -98,8 +122,14 @@ def _check_listed(source: Source, node: ast.Attribute | ast.Name) -> None:
         why = "a file name or a handler would make the log a file"
         source.refuse(node, "basicConfig", why, "give level, format and datefmt only")
     elif name in _OPTIONS and not _sets_harmless_options(called):
-        why = "some options of pandas load modules by name"
+        why = "some options of pandas load modules or change what everybody computes"
         source.refuse(node, name, why, 'write the option out: pd.set_option("display.width", 100)')
+    elif name in _SPOKEN and not _is_spelled_out(called):
+        why = "it changes the whole process, so that its arguments must be seen"
+        source.refuse(node, name, why, f'write them out: {name}("ignore")')
+    elif name == "numpy.vectorize" and not _vectorizes_own(kinds, node, called):
+        why = "vectorize calls whatever it is given"
+        source.refuse(node, name, why, "write np.vectorize(own_function)")
     elif name == _MA_TYPE and not _names_an_average(called):
         why = "the kind of moving average is looked up by this text"
         source.refuse(node, "ma_type", why, 'write the kind out: series.ma_type("EMA")')
@@ -134,9 +164,30 @@ def _sets_harmless_options(call: ast.Call | None) -> bool:
     for name in call.args[::2]:
         if not isinstance(name, ast.Constant) or not isinstance(name.value, str):
             return False
-        if not name.value.startswith(("display.", "mode.", "future.", "compute.")):
+        if not name.value.startswith("display.") and name.value != "mode.chained_assignment":
             return False
-    return not any(isinstance(argument, ast.Starred) for argument in call.args)
+    return all(isinstance(value, (ast.Constant, ast.Lambda)) for value in call.args[1::2])
+
+
+def _is_spelled_out(call: ast.Call | None) -> bool:
+    """Tell whether a call has only texts, numbers and kinds of warnings for arguments."""
+    if call is None:
+        return False
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    plain = all(isinstance(item, ast.Constant) or _is_warning(item) for item in given)
+    actions = [item.value for item in given if isinstance(item, ast.Constant)]
+    return plain and not {"error", "call", "log", "raise"} & {str(item) for item in actions}
+
+
+def _is_warning(node: ast.expr) -> bool:
+    name = node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+    return name.endswith("Warning")
+
+
+def _vectorizes_own(kinds: Kinds, node: ast.expr, call: ast.Call | None) -> bool:
+    if call is None:
+        return isinstance(kinds.source.tree.parent(node), ast.FunctionDef)
+    return bool(call.args) and kinds.only(call.args[0], Kind.FUNCTION)
 
 
 def _names_an_average(call: ast.Call | None) -> bool:
@@ -176,7 +227,7 @@ def _is_main_test(test: ast.expr) -> bool:
     return False
 
 
-def _check_builtin(source: Source, call: ast.Call, function: ast.Name) -> None:
+def _check_builtin(source: Source, kinds: Kinds, call: ast.Call, function: ast.Name) -> None:
     if source.meaning(function)[0] is not None:
         return
     name = function.id
@@ -184,7 +235,7 @@ def _check_builtin(source: Source, call: ast.Call, function: ast.Name) -> None:
         why = "type may only be compared or shown, never called or kept"
         source.refuse(call, "type", why, "name the class, or use isinstance")
     elif name in ("getattr", "hasattr", "setattr"):
-        _check_named_attribute(source, call, name)
+        _check_named_attribute(source, kinds, call, name)
     elif name == "open" and "open" in source.words.call_only_builtins:
         if not (call.args and opens_for_reading(call, 1)):
             why = "a file may be opened for reading only"
@@ -210,24 +261,23 @@ def _is_plain_super(source: Source, call: ast.Call) -> bool:
     return len(call.args) == 2 and source.owner(call.args[1]) is not None
 
 
-def _check_named_attribute(source: Source, call: ast.Call, name: str) -> None:
+def _check_named_attribute(source: Source, kinds: Kinds, call: ast.Call, name: str) -> None:
     match call.args:
         case [base, ast.Constant(value=str(attribute)), *_] if not call.keywords:
-            if name == "setattr" and source.owner(base) is None:
-                source.refuse(
-                    call, name, "attributes may be assigned on self only", "use self.name = value"
-                )
+            if name == "setattr":
+                check_assignment(source, kinds, call, base, attribute)
             elif is_dunder(attribute):
                 source.refuse(
                     call, attribute, "Python's own attributes are not for reading", "leave it out"
                 )
             else:
-                check_attribute(source, call, base, attribute)
+                check_attribute(source, kinds, call, base, attribute)
             return
         case [base, ast.JoinedStr(values=[ast.Constant(value=str(prefix)), *_]), *_]:
             if (
                 not call.keywords
-                and source.owner(base) is not None
+                and name != "setattr"
+                and kinds.only(base, Kind.OWN)
                 and _is_own_prefix(source, prefix)
             ):
                 return

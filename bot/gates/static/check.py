@@ -5,8 +5,11 @@ import contextlib
 from bot.gates.static.attributes import check_attributes
 from bot.gates.static.by_name import check_functions_by_name
 from bot.gates.static.calls import check_calls
+from bot.gates.static.class_values import check_class_values
 from bot.gates.static.classes import check_classes
+from bot.gates.static.clock import check_clock
 from bot.gates.static.comments import check_comments
+from bot.gates.static.flows import TooTangled, follow
 from bot.gates.static.import_lines import check_imports
 from bot.gates.static.names import check_names, trace_origins
 from bot.gates.static.offence import Offence
@@ -31,6 +34,9 @@ def check_tree(tree: Tree, file_class: FileClass) -> tuple[Offence, ...]:
     words = vocabulary(file_class)
     try:
         return (*check_comments(tree, file_class), *_check(tree, words))[:OFFENCE_LIMIT]
+    except TooTangled:
+        why = "values go through so many names that nobody can follow them"
+        return (Offence(0, 1, "names", why, "give each value one name"),)
     except Exception as error:
         why = f"the checker could not read this file ({type(error).__name__})"
         instead = "simplify it; if it is plain code, please report it"
@@ -44,8 +50,11 @@ def _check(tree: Tree, words: Vocabulary) -> tuple[Offence, ...]:
         check_imports(source)
         trace_origins(source)
         check_names(source)
-        check_attributes(source)
-        check_functions_by_name(source)
-        check_calls(source)
         check_classes(source)
+        kinds = follow(source)
+        check_attributes(source, kinds)
+        check_class_values(source, kinds)
+        check_functions_by_name(kinds)
+        check_calls(source, kinds)
+        check_clock(source, kinds)
     return tuple(sorted(set(source.offences))[:OFFENCE_LIMIT])

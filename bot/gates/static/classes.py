@@ -28,7 +28,14 @@ def check_classes(source: Source) -> None:
 
 def _check_class(source: Source, node: ast.ClassDef) -> None:
     for decorator in node.decorator_list:
-        _check_decorator(source, decorator)
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if source.listed.get(called, "") not in source.words.decorators:
+            why = "a decorator of a class holds the class and can change it"
+            source.refuse(decorator, _shown(called), why, "write what it does into the class")
+    for name in source.scopes.inside(node).names:
+        if _is_sunder(name):
+            why = "names with one underscore on both sides are hooks of enum"
+            source.refuse(node, name, why, "choose another name")
     names = [_base_name(source, base) for base in node.bases]
     for base, name in zip(node.bases, names, strict=True):
         if name in source.words.bases or name == "own" or _is_exception(source, name):
@@ -46,6 +53,10 @@ def _check_class(source: Source, node: ast.ClassDef) -> None:
         if not total and not meta:
             why = "metaclasses and class arguments run code when a class is made"
             source.refuse(keyword.value, keyword.arg or "**", why, "leave it out")
+
+
+def _is_sunder(name: str) -> bool:
+    return len(name) > 2 and name[0] == name[-1] == "_" and not is_dunder(name)
 
 
 def _base_name(source: Source, base: ast.expr) -> str:

@@ -28,7 +28,7 @@ class Binding:
     origin: str = ""
 
 
-@dataclass
+@dataclass(eq=False)
 class Scope:
     """A region of the file with its own names; filled while the scopes are built."""
 

@@ -29,7 +29,8 @@ class Source:
         listed: expression -> listed name that it stands for, as numpy.mean.
         refused_chains: attributes that already have their offence.
         spoken: words in texts and names of keywords, which become columns and fields.
-        declared: these, and the attributes of the file's classes.
+        own_names: the attributes of the file's classes.
+        methods: the methods among them that get an instance.
         prefixes: how names begin that the file makes up, as f"rsi_{n}".
     """
 
@@ -41,7 +42,8 @@ class Source:
     listed: dict[ast.AST, str] = field(default_factory=dict)
     refused_chains: set[ast.AST] = field(default_factory=set)
     spoken: set[str] = field(default_factory=set)
-    declared: set[str] = field(default_factory=set)
+    own_names: set[str] = field(default_factory=set)
+    methods: set[str] = field(default_factory=set)
     prefixes: set[str] = field(default_factory=set)
     attributes_of: dict[ast.ClassDef, set[str]] = field(default_factory=dict)
     families: dict[ast.ClassDef, set[str]] = field(default_factory=dict)
@@ -89,11 +91,6 @@ class Source:
         parent = self.tree.parents[method]
         return parent if isinstance(parent, ast.ClassDef) else None
 
-    def is_class_argument(self, node: ast.expr) -> bool:
-        """Tell whether an expression is a class method's `cls`."""
-        method = self._method(node)
-        return method is not None and self.owner(node) is None
-
     def _method(self, node: ast.expr) -> ast.FunctionDef | None:
         if not isinstance(node, ast.Name):
             return None
@@ -119,7 +116,11 @@ class Source:
                     self.spoken.add(name)
                 case ast.ClassDef():
                     self.attributes_of[node] = _class_attributes(node)
-        self.declared = self.spoken.union(*self.attributes_of.values())
+                case ast.FunctionDef(name=name, decorator_list=decorators):
+                    words = {_word(item) for item in decorators}
+                    if method_of_class(self.tree, node) and "classmethod" not in words:
+                        self.methods.add(name)
+        self.own_names = set().union(*self.attributes_of.values())
 
     def is_builtin(self, node: ast.AST, name: str) -> bool:
         """Tell whether an expression is this builtin, and not a name of the file's own."""
@@ -152,9 +153,35 @@ class Source:
             waiting += [known[base] for base in bases if base in known]
         return found
 
-    def declares(self, name: str) -> bool:
-        """Tell whether the file itself speaks of an attribute or a column of this name."""
-        return name in self.declared or name.startswith(tuple(self.prefixes))
+    def speaks_of(self, name: str) -> bool:
+        """Tell whether the file speaks of a column of this name."""
+        return name in self.spoken or name.startswith(tuple(self.prefixes))
+
+    def defines(self, base: ast.expr, name: str) -> bool:
+        """Tell whether an own instance has this name from the file, and from no library."""
+        owner = self.owner(base)
+        if owner is not None:
+            return name in self.family(owner)
+        return name in self.own_names and all(
+            name in self.family(node) for node in self.attributes_of if self._is_theirs(node)
+        )
+
+    def enums(self) -> set[str]:
+        """Collect the names of the file's classes that are enumerations."""
+        found: set[str] = set()
+        for _ in range(2):  # a base stands above its children, unless a name is bound twice
+            for node in self.attributes_of:
+                for base in node.bases:
+                    own = isinstance(base, ast.Name) and base.id in found
+                    if own or self.listed.get(base, "").startswith("enum."):
+                        found.add(node.name)
+        return found
+
+    def _is_theirs(self, node: ast.ClassDef) -> bool:
+        """Tell whether a class builds on a library's class that has names of its own."""
+        return any(
+            self.listed.get(base, "").startswith(("freqtrade.", "adapters.")) for base in node.bases
+        )
 
 
 def method_of_class(tree: Tree, node: ast.FunctionDef) -> bool:

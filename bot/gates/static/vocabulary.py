@@ -61,6 +61,10 @@ class Vocabulary:
     call_only: frozenset[str]
     type_only: frozenset[str]
     assigned: frozenset[str]
+    held: frozenset[str]
+    tuple_methods: frozenset[str]
+    class_makers: frozenset[str]
+    classes: frozenset[str]
     reviews: tuple[Review, ...]
 
     def module(self, name: str) -> str | None:
@@ -121,8 +125,25 @@ def vocabulary(file_class: FileClass) -> Vocabulary:
         type_only=frozenset(every["type_only"]),
         call_only=frozenset(every["call_only"]) | frozenset(every["by_name"]),
         assigned=frozenset(every["assigned"]) | frozenset(own.get("assigned", ())),
+        held=frozenset(own.get("held", ())),
+        tuple_methods=frozenset(every["tuple_methods"]),
+        class_makers=frozenset(every["class_makers"]),
+        classes=_classes(modules, generated, every),
         reviews=_reviews(),
     )
+
+
+def _classes(
+    modules: dict[str, frozenset[str]], generated: list[dict[str, Any]], every: dict[str, Any]
+) -> frozenset[str]:
+    """Collect the listed classes that could be patched: those of libraries that are not C."""
+    found = {name for page in generated for name in page.get("classes", ())}
+    for module, names in modules.items():
+        if module.startswith(tuple(every["modules_of_classes"])):
+            found |= {
+                f"{module}.{name}" for name in names if name[0].isupper() and not name.isupper()
+            }
+    return frozenset(found)
 
 
 def _modules(

@@ -307,6 +307,11 @@ def test_roi_minutes_may_be_numbers_or_text(form: Form) -> None:
         ({"coder": "agent"}, "coder", "not built yet"),
         ({"coder": "cli"}, "coder", "allowed: template, auto"),
         ({"rules.enter_long": {"prose": "x"}}, "rules.enter_long", "an expression, as enter_long"),
+        (
+            {"rules.enter_short": "rsi > 70", "market.type": "futures", "risk.take_profit": 1.0},
+            "risk.take_profit",
+            "a short can never gain so much",
+        ),
         ({"after": ["strategy"]}, "after[0]", "after itself"),
         ({"after": ["a", "a"]}, "after[1]", "twice"),
         ({"files": []}, "files", "kind: module"),

@@ -5,21 +5,18 @@ files stood when the last job begins: nothing may be pushed. The honest ones com
 """
 
 import base64
-import hashlib
 import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.cli import main
-from bot.testing import GitHubServer
-from tests.bot.events.hub import HOUSE, World, make_world, push
-from tests.bot.events.line import Legs, permissions, read_matrix, variables
+from tests.bot.events.hub import HOUSE
+from tests.bot.events.judged import Judged, judged_contracts
+from tests.bot.events.line import Legs
 from tests.bot.events.proposals import forge_of
 
 DIP = (
@@ -33,77 +30,11 @@ OTHER = DIP.replace("workflow: oversold-dip", "workflow: other-dip").replace(
 CODE = "Backtest/codes/oversold_dip.py"
 
 
-@dataclass
-class Judged:
-    """Two contracts whose gates have run; key and row of the one that is forged, and the other."""
-
-    world: World
-    folder: Path
-    variables: dict[str, str]
-    rows: dict[str, dict[str, Any]]
-
-    @property
-    def row(self) -> dict[str, Any]:
-        return self.rows["contracts/dip.yaml"]
-
-    @property
-    def key(self) -> str:
-        return str(self.row["keys"])
-
-    @property
-    def other(self) -> str:
-        return str(self.rows["contracts/other.yaml"]["keys"])
-
-    def write(
-        self, row: dict[str, Any], handover: Path, retold: tuple[str, ...] = ()
-    ) -> tuple[int, str]:
-        """Run the last job; the digests of the jobs in `retold` are those of the forged files."""
-        given = Legs(self.folder).arguments("write", row)
-        for number, argument in enumerate(given):
-            name, _, old = argument.partition("=")
-            job = {"--cases": "case", "--answers": "gates"}.get(name, "")
-            if job in retold:
-                key = old[:12]
-                digest = hashlib.sha256((handover / job / f"{key}.json").read_bytes()).hexdigest()
-                given[number] = f"{name}={key}:{digest}"
-        summary = handover.parent / "summary"
-        token = self.world.token(permissions("write"))
-        more = {"GITHUB_TOKEN": token, "GITHUB_STEP_SUMMARY": str(summary)}
-        with variables({**self.variables, **more}):
-            code = main(
-                ["event", "write", *given, "--handover", str(handover),
-                 "--repository", str(self.world.clone)]
-            )  # fmt: skip
-        return code, summary.read_text() if summary.exists() else ""
-
-
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
-    folder = tmp_path_factory.mktemp("judged")
-    with GitHubServer() as hub:
-        world = make_world(folder, hub)
-        world.hosted.settings.can_approve_pull_request_reviews = True
-        before, after = world.commit({"contracts/dip.yaml": DIP, "contracts/other.yaml": OTHER})
-        world.fetch()
-        base = world.environment("push", push(before, after))
-        legs = Legs(folder)
-
-        def job(stage: str, row: dict[str, Any]) -> None:
-            token = world.token(permissions(stage)) if permissions(stage) else ""
-            arguments = ["event", stage, *legs.arguments(stage, row)]
-            arguments += ["--handover", str(folder / "handover")]
-            more = {"GITHUB_TOKEN": token, "GITHUB_OUTPUT": str(legs.output(stage, row))}
-            with variables({**base, **more}):
-                assert main([*arguments, "--repository", str(world.clone)]) == 0
-
-        job("plan", {})
-        rows = {}
-        for row in read_matrix(legs.output("plan", {}))["build"]:
-            job("generate", row)
-            job("gates", row)
-            case = json.loads((folder / "handover/case" / f"{row['keys']}.json").read_bytes())
-            rows[case["contract_path"]] = row
-        yield Judged(world, folder, base, rows)
+    contracts = {"contracts/dip.yaml": DIP, "contracts/other.yaml": OTHER}
+    with judged_contracts(tmp_path_factory.mktemp("judged"), contracts) as made:
+        yield made
 
 
 def edited(change: Callable[[Any], None], job: str = "case") -> Callable[[Judged, Path], None]:

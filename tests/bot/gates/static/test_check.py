@@ -167,6 +167,6 @@ LARGE = {
 
 @pytest.mark.parametrize("name", LARGE)
 def test_a_large_file_is_answered_soon(name: str) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     check_bytes(LARGE[name], "strategy")
-    assert time.monotonic() - start < 20
+    assert time.process_time() - start < 15

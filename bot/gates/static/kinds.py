@@ -1,0 +1,357 @@
+"""What an expression may be: a small inference of kinds, the same wherever the name stands.
+
+A kind is a bit; an expression has the bits of everything that it may be. The bit of a kind moved
+up by `DEPTH` says that a container may hold such a value. What nothing is known of is `OTHER`.
+"""
+
+import ast
+from collections import defaultdict
+
+from bot.gates.static.source import Source
+
+DEPTH = 12
+
+
+class Kind:
+    """One bit for each kind of value; plain numbers, because they are combined very often."""
+
+    OWN = 1  # an instance of a class of this file
+    CLASS = 2  # a class of this file
+    FUNCTION = 4  # a function, a lambda or a method of this file
+    FRAME = 8  # what pandas, numpy and the indicators compute with
+    TEXT = 16
+    PLAIN = 32  # numbers, dates, and Python's containers
+    OUTSIDE = 64  # what the caller of the file hands over
+    MOCK = 128  # a stand-in of a test
+    OTHER = 256  # everything else: loggers, contexts, library objects, classes of libraries
+    NONE = 512  # it has no attributes and no elements
+    WORD = 1024  # a text that is written out and names a listed method: "mean"
+    KEYED = 2048  # a dictionary, whose keys are texts
+
+
+_STARS = ((1 << DEPTH) - 1) << DEPTH
+_DATA = ("numpy", "pandas", "talib", "technical", "ta", "pandas_ta", "scipy", "sklearn", "math",
+         "statistics", "random")  # fmt: skip
+_DATA_ROOMS = ("freqtrade.vendor", "adapters.series")
+_VALUES = ("decimal", "datetime", "fractions", "numbers", "operator")
+_BOXES = ("collections", "itertools", "heapq", "bisect")
+_KEEPING = {"copy.copy", "copy.deepcopy", "dataclasses.replace"}
+_TEXTS = {"str", "repr", "format", "chr", "ascii", "hex", "bin", "oct"}
+_ONE_OF = {"min", "max", "next", "sum", "abs", "round"}
+_MANY_OF = {"list", "tuple", "set", "frozenset", "dict", "sorted", "reversed", "zip", "enumerate",
+            "filter", "map", "iter"}  # fmt: skip
+_WITH_DEFAULT = {"get", "pop", "setdefault"}
+_UNSEEN = {"type", "getattr", "open", "super", "property", "object"}
+
+
+def held(mask: int) -> int:
+    """Give the mask of a container that holds such values."""
+    return ((mask & ~_STARS) << DEPTH) | (mask & _STARS)
+
+
+class Kinds:
+    """The kinds of a file's expressions, once its flows have been followed to the end.
+
+    Attributes:
+        state: what is known so far, by name in a scope, by attribute, by function.
+        mutated: what may have been put into a container that nobody can name.
+        stored: the attributes that the file itself gives values.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.state: dict[tuple[object, str], int] = defaultdict(int)
+        self.mutated = 0
+        self.stored: set[str] = set()
+        names = [node.name for node in source.attributes_of]
+        self._enums = {name for name in source.enums() if names.count(name) == 1}
+        self._memo: dict[ast.AST, int] = {}
+
+    def forget(self) -> None:
+        """Start another round."""
+        self._memo.clear()
+
+    def of(self, node: ast.AST) -> int:
+        """Give everything that an expression may be."""
+        known = self._memo.get(node)
+        if known is None:
+            known = self._memo[node] = self._evaluate(node)
+        return known
+
+    def only(self, node: ast.AST, allowed: int) -> bool:
+        """Tell whether an expression is something, and nothing but what is allowed."""
+        mask = self.of(node) & ~_STARS & ~Kind.NONE
+        return mask != 0 and not mask & ~allowed
+
+    def element_of(self, node: ast.expr) -> int:
+        """Give what comes out of an expression; out of an enumeration, its members."""
+        if isinstance(node, ast.Name) and node.id in self._enums:
+            return Kind.OWN if self.of(node) == Kind.CLASS else Kind.OTHER
+        return self.element(self.of(node))
+
+    def element(self, mask: int) -> int:
+        """Give what comes out of a value by iterating over it or by a subscript."""
+        found = (mask >> DEPTH) | (mask & (_STARS | Kind.TEXT | Kind.FRAME | Kind.OUTSIDE))
+        if mask & (Kind.KEYED | Kind.WORD):
+            found |= Kind.TEXT
+        if mask & Kind.PLAIN:
+            found |= Kind.PLAIN | self.mutated
+        if mask & Kind.MOCK:
+            found |= Kind.MOCK
+        if mask & (Kind.OWN | Kind.FUNCTION | Kind.OTHER | Kind.CLASS):
+            found |= Kind.OTHER
+        return found
+
+    def _evaluate(self, node: ast.AST) -> int:
+        match node:
+            case ast.Constant(value=value):
+                if value is None:
+                    return Kind.NONE
+                if isinstance(value, (str, bytes)):
+                    return Kind.WORD if value in self.source.words.by_name_words else Kind.TEXT
+                return Kind.PLAIN
+            case ast.JoinedStr():
+                return Kind.TEXT
+            case ast.Name():
+                return self._name(node)
+            case ast.Attribute():
+                return self._attribute(node)
+            case ast.Call():
+                return self._call(node)
+            case ast.Lambda():
+                return Kind.FUNCTION
+            case ast.Subscript(value=base):
+                return self.element_of(base)
+            case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+                return Kind.PLAIN | self._all(items)
+            case ast.Dict(keys=keys, values=values):
+                return Kind.PLAIN | self._keys(keys) | self._entries(keys, values)
+            case ast.ListComp(elt=item) | ast.SetComp(elt=item) | ast.GeneratorExp(elt=item):
+                return Kind.PLAIN | held(self.of(item))
+            case ast.DictComp(key=key, value=value):
+                return Kind.PLAIN | self._keys([key]) | held(self.of(value))
+            case ast.IfExp(body=first, orelse=second):
+                return self.of(first) | self.of(second)
+            case ast.BoolOp(values=values):
+                return self._join(values)
+            case ast.BinOp(left=left, right=right):
+                return self.computed(self.of(left) | self.of(right))
+            case ast.UnaryOp(operand=operand):
+                return self.computed(self.of(operand))
+            case ast.Compare(left=left, comparators=others):
+                return self.computed(self._join([left, *others])) | Kind.PLAIN
+            case ast.NamedExpr(value=value):
+                return self.of(value)
+            case ast.Starred(value=value):
+                return self.element(self.of(value))
+            case ast.Slice():
+                return Kind.PLAIN
+        return Kind.OTHER
+
+    def _keys(self, keys: list[ast.expr | None]) -> int:
+        """Texts as keys make a dictionary; other keys count as what it holds."""
+        mask = self._join([key for key in keys if key])
+        texts = mask & (Kind.TEXT | Kind.WORD | Kind.FRAME | Kind.OUTSIDE | Kind.PLAIN)
+        return (Kind.KEYED if texts else 0) | held(mask & ~texts)
+
+    def _entries(self, keys: list[ast.expr | None], values: list[ast.expr]) -> int:
+        mask = 0
+        for key, value in zip(keys, values, strict=True):
+            mask |= held(self.of(value)) if key else self._spread(self.of(value))
+        return mask
+
+    def _spread(self, mask: int) -> int:
+        """Give what `**mapping` brings along."""
+        if mask & ~_STARS & ~(Kind.PLAIN | Kind.KEYED):
+            return held(self.element(mask)) | Kind.KEYED
+        return mask | held(self.mutated)
+
+    def _join(self, nodes: list[ast.expr]) -> int:
+        mask = 0
+        for node in nodes:
+            mask |= self.of(node)
+        return mask
+
+    def _all(self, nodes: list[ast.expr]) -> int:
+        return held(self._join(nodes))
+
+    def computed(self, mask: int) -> int:
+        """An operator of an own class may give anything; of other values, values of their kind."""
+        strange = mask & (Kind.OWN | Kind.OTHER | Kind.FUNCTION | Kind.CLASS)
+        mask |= Kind.TEXT if mask & Kind.WORD else 0
+        return (mask & ~strange & ~Kind.WORD) | (Kind.OTHER if strange else 0)
+
+    def _name(self, node: ast.Name) -> int:
+        if node in self.source.modules or node in self.source.refused_chains:
+            return Kind.OTHER
+        scope, bindings = self.source.meaning(node)
+        if scope is None:
+            return Kind.OTHER
+        mask = 0
+        for kind, _ in self.source.kinds(node):
+            match kind:
+                case "function":
+                    mask |= Kind.FUNCTION
+                case "class":
+                    mask |= Kind.CLASS
+                case "value" | "argument":
+                    mask |= self.state[(scope, node.id)]
+                case _:
+                    mask |= Kind.OTHER
+        if scope.is_class and len(bindings) > len(scope.names.get(node.id, ())):
+            mask |= Kind.OTHER  # it may be the name of the scope around the class
+        return mask
+
+    def _attribute(self, node: ast.Attribute) -> int:
+        if node in self.source.modules or node in self.source.refused_chains:
+            return Kind.OTHER
+        if "." in self.source.listed.get(node, ""):
+            return Kind.FRAME if is_data(self.source.listed[node]) else Kind.OTHER
+        return self.attribute_of(self.of(node.value), node.attr)
+
+    def attribute_of(self, mask: int, name: str) -> int:
+        """Give what an attribute of such a value may be."""
+        found = mask & (Kind.FRAME | Kind.OUTSIDE | Kind.MOCK | Kind.PLAIN)
+        if mask & Kind.FRAME:
+            found |= mask & _STARS
+        if mask & Kind.PLAIN:
+            found |= (mask >> DEPTH) | self.mutated
+        if mask & (Kind.TEXT | Kind.WORD):
+            found |= Kind.PLAIN
+        if mask & (Kind.OWN | Kind.CLASS):
+            found |= self._stored(name)
+        if mask & (Kind.OTHER | Kind.FUNCTION):
+            found |= Kind.OTHER
+        return found
+
+    def _stored(self, name: str) -> int:
+        """Give what the file stores under an attribute, and what a library's base class may."""
+        if name not in self.stored:
+            return Kind.OUTSIDE
+        theirs = Kind.OUTSIDE if name in self.source.words.held else 0
+        return self.state[("attribute", name)] | theirs
+
+    def _call(self, node: ast.Call) -> int:
+        function = node.func
+        listed = self.source.listed.get(function, "")
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        if "." in listed:
+            return self._library(listed, given)
+        if isinstance(function, ast.Name):
+            if listed:
+                return self._builtin(listed, given)
+            return self._called(self.of(function), function.id)
+        if not isinstance(function, ast.Attribute):
+            return Kind.OTHER if not isinstance(function, ast.Lambda) else self.of(function.body)
+        base, name = function.value, function.attr
+        if isinstance(base, ast.Call) and self.source.is_builtin(base.func, "super"):
+            return self.state[("result", name)] | Kind.OUTSIDE
+        if name in self.source.words.tuple_methods:
+            return self.of(base)
+        if name == "fromkeys" and self.source.is_builtin(base, "dict") and len(given) == 2:
+            return Kind.PLAIN | Kind.KEYED | held(self.of(given[1]))
+        return self._method(self.of(base), name, given)
+
+    def _called(self, mask: int, name: str) -> int:
+        found = 0
+        if mask & Kind.CLASS:
+            found |= Kind.OWN
+        if mask & Kind.FUNCTION:
+            found |= self.state[("result", name)]
+        if mask & Kind.MOCK:
+            found |= Kind.MOCK
+        return found | (Kind.OTHER if mask & ~(Kind.CLASS | Kind.FUNCTION | Kind.MOCK) else 0)
+
+    def _method(self, mask: int, name: str, given: list[ast.expr]) -> int:
+        if name in ("copy", "values") and not mask & ~_STARS & ~(Kind.PLAIN | Kind.KEYED):
+            return mask if name == "copy" else (mask & ~Kind.KEYED) | held(self.mutated)
+        found = mask & (Kind.FRAME | Kind.OUTSIDE | Kind.MOCK | Kind.TEXT)
+        if mask & Kind.FRAME:
+            found |= mask & _STARS
+        if mask & (Kind.TEXT | Kind.WORD):
+            found |= Kind.TEXT | Kind.PLAIN | held(Kind.TEXT)
+        if mask & Kind.PLAIN:
+            found |= Kind.PLAIN | self.element(mask)
+            found |= self._join(given) if name in _WITH_DEFAULT else 0
+        if mask & (Kind.OWN | Kind.CLASS):
+            found |= self._called(self._stored(name) & ~Kind.OUTSIDE, name)
+            found |= self._stored(name) & Kind.OUTSIDE
+        if mask & (Kind.OTHER | Kind.FUNCTION):
+            found |= Kind.OTHER
+        return found
+
+    def _library(self, name: str, given: list[ast.expr]) -> int:
+        top = name.split(".")[0]
+        if name in _KEEPING:
+            return self.of(given[0]) if given else Kind.OTHER
+        if is_data(name):
+            mask = self._join(given)
+            kept = (mask | mask >> DEPTH) & (Kind.OTHER | Kind.OWN)
+            return Kind.FRAME | held(kept)
+        if name == "dataclasses.field":
+            return self._field(given)
+        if name == "collections.namedtuple":
+            return Kind.CLASS
+        if name == "collections.defaultdict" and given:
+            return Kind.PLAIN | held(self._made_by(given[0])) | held(self._elements(given[1:]))
+        if top in _BOXES:
+            return Kind.PLAIN | held(self._elements(given)) | held(self._join(given) & ~Kind.PLAIN)
+        if top in _VALUES:
+            return Kind.PLAIN | self._elements(given) if top == "operator" else Kind.PLAIN
+        return Kind.MOCK if name.startswith("unittest.mock.") else Kind.OTHER
+
+    def _builtin(self, name: str, given: list[ast.expr]) -> int:
+        if name in _TEXTS:
+            return Kind.TEXT
+        if name == "dict":
+            return Kind.PLAIN | self._built(given)
+        if name == "map" and given:
+            return Kind.PLAIN | held(self._made_by(given[0]))
+        if name in _MANY_OF:
+            return Kind.PLAIN | held(self._elements(given)) | held(self._join(given) & Kind.OTHER)
+        if name in _ONE_OF:
+            values = [node for node in given if self._keyword(node) != "key"]
+            return self._join(values) | self._elements(values)
+        return Kind.OTHER if name in _UNSEEN else Kind.PLAIN
+
+    def _built(self, given: list[ast.expr]) -> int:
+        """Give what dict(...) holds: pairs, a mapping, or keywords."""
+        mask = 0
+        for node in given:
+            named = self._keyword(node) is not None
+            mask |= Kind.KEYED | (held(self.of(node)) if named else self._spread(self.of(node)))
+        return mask
+
+    def _keyword(self, node: ast.expr) -> str | None:
+        parent = self.source.tree.parent(node)
+        return parent.arg if isinstance(parent, ast.keyword) else None
+
+    def _field(self, given: list[ast.expr]) -> int:
+        """Give what a field of a dataclass holds before anybody fills it."""
+        mask = 0
+        for node in given:
+            made = self._keyword(node) == "default_factory"
+            mask |= self._made_by(node) if made else self.of(node)
+        return mask
+
+    def _elements(self, nodes: list[ast.expr]) -> int:
+        mask = 0
+        for node in nodes:
+            if not isinstance(node, ast.Lambda):
+                mask |= self.element_of(node)
+        return mask
+
+    def _made_by(self, node: ast.expr) -> int:
+        """Give what a function gives that a library calls."""
+        if isinstance(node, ast.Lambda):
+            return self.of(node.body)
+        if isinstance(node, ast.Name):
+            if self.source.meaning(node)[0] is None:
+                return Kind.PLAIN
+            return self._called(self.of(node), node.id)
+        return Kind.OTHER
+
+
+def is_data(name: str) -> bool:
+    """Tell whether a listed name belongs to a library that computes and nothing else."""
+    return name.split(".")[0] in _DATA or name.startswith(_DATA_ROOMS)
