@@ -64,7 +64,7 @@ def test_mistakes_are_told_on_stderr_with_exit_code_2(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert f"{contract}:3:19 risk.stop_loss: out of bounds; found 2" in done.stderr
-    assert "docs/contract.md" in done.stderr
+    assert "contracts/schema/contract-1.0.json has every field" in done.stderr
 
 
 def test_mistakes_are_json_with_json(tmp_path: Path) -> None:
