@@ -207,6 +207,8 @@ def _read_claim(raw: bytes) -> Claim:
         ):
             raise _Stop("statement", Outcome.BROKEN, form)
         predicate = statement["predicate"]
+        if not isinstance(predicate["versions"], dict):
+            raise TypeError("versions are an object")
         claim = Claim(
             {item["name"]: item["digest"]["sha256"] for item in statement["subject"]},
             predicate["correlation_id"],
