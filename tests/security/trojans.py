@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-SHAPE = ("syntax", "imports", "constitution")
+SHAPE = ("syntax", "imports", "constitution", "template")
 TESTS = (*SHAPE, "pytest")
 BEHAVIOUR = (*TESTS, "determinism", "lookahead", "elsewhere", "engine-parity")
 
