@@ -11,7 +11,7 @@ from bot.gates.static.source import Source, method_of_class
 
 _ROUNDS = 40
 _PUTTING = {"append", "appendleft", "add", "insert", "extend", "extendleft", "update", "setdefault",
-            "push", "union", "fromkeys"}  # fmt: skip
+            "push", "union", "fromkeys", "new_child", "symmetric_difference_update"}  # fmt: skip
 _PUTTING_FUNCTIONS = ("heapq.heap", "bisect.insort")
 _ELEMENTWISE = (
     "sorted",
@@ -165,6 +165,7 @@ class _Flows:
                 self._add_putting(node)
             case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
                 self._values.append(node)
+                self._add_given_away(node)
             case ast.ClassDef():
                 for name in self.source.scopes.inside(node).names:
                     self._class_name(self.source.scopes.inside(node), name, node.name)
@@ -228,10 +229,15 @@ class _Flows:
         match node.args:
             case [_, ast.Constant(value=str(name)), value] if listed == "setattr":
                 self._put(("attribute", name), lambda: self.kinds.of(value), value)
+            case [box, ast.Constant(value=str(name)), *_] if listed == "getattr":
+                if name in _PUTTING:
+                    self._steps.append(lambda: self._hold(box, Kind.OTHER))
         if listed.startswith(_PUTTING_FUNCTIONS) and given:
             box, given = given[0], given[1:]
         elif isinstance(node.func, ast.Attribute) and node.func.attr in _PUTTING:
             box = node.func.value
+            if box in self.source.listed and given:  # list.append(xs, x)
+                box, given = given[0], given[1:]
         else:
             return
 
@@ -240,6 +246,16 @@ class _Flows:
                 self._hold(box, self.kinds.of(item))
 
         self._steps.append(step)
+
+    def _add_given_away(self, node: ast.expr) -> None:
+        """Whoever gets `xs.append` as a value can put anything into xs."""
+        if not isinstance(node, ast.Attribute) or node.attr not in _PUTTING:
+            return
+        if _is_called(self.source, node):
+            return
+        if node.value in self.source.listed:
+            self.kinds.mutated |= Kind.OTHER
+        self._steps.append(lambda: self._hold(node.value, Kind.OTHER))
 
     def _add_function(self, node: ast.FunctionDef) -> None:
         name = node.name
