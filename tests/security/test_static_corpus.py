@@ -13,6 +13,7 @@ import pytest
 
 from bot.gates.static.check import check_bytes
 from bot.gates.static.vocabulary import FILE_CLASSES, FileClass
+from tests.security.attack_files import attacks
 
 HERE = Path(__file__).resolve().parent
 HOSTILE = sorted((HERE / "hostile").glob("*.py.txt"))
@@ -20,7 +21,6 @@ BENIGN = sorted((HERE / "benign").glob("*.py.txt"))
 
 
 CORPUS = HERE / "corpus"
-ATTACKS = HERE / "attacks"
 REVIEW = sorted((HERE / "review").glob("a*.py"))
 HONEST = sorted((HERE / "honest").glob("*.py.txt"))
 
@@ -79,15 +79,14 @@ def test_honest_files_of_others_pass() -> None:
 
 
 def test_attacks_written_from_the_documentation_are_refused_where_they_stand() -> None:
-    manifest = json.loads((ATTACKS / "manifest.json").read_text(encoding="utf-8"))
-    assert len(manifest["attacks"]) >= 60
+    found = attacks()
+    assert len(found) >= 60
     missed = []
-    for entry in manifest["attacks"]:
-        offences = check_bytes((ATTACKS / entry["file"]).read_bytes(), manifest["file_class"])
-        assert all(offence.name != "checker" for offence in offences), entry["file"]
-        lines = [offence.line for offence in offences]
-        if not any(first <= line <= last for first, last in entry["lines"] for line in lines):
-            missed.append(entry["file"])
+    for attack in found:
+        offences = check_bytes(attack.text.encode(), "strategy")
+        assert all(offence.name != "checker" for offence in offences), attack.name
+        if not any(offence.line in attack.lines for offence in offences):
+            missed.append(attack.name)
     assert missed == []
 
 

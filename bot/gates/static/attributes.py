@@ -10,7 +10,9 @@ from bot.gates.static.source import Source
 # A column of a higher timeframe, as merge_informative_pair names it: close_1h.
 _HIGHER_TIMEFRAME = re.compile(r"[a-z]\w*_\d+[mhdwM]")
 _ROW_INDEX = "Index"
-_COLUMNS = Kind.FRAME | Kind.OUTSIDE | Kind.PLAIN | Kind.TEXT
+# Python lets nobody assign an attribute of these.
+_DATA = Kind.PLAIN | Kind.TEXT | Kind.WORD | Kind.KEYED
+_COLUMNS = Kind.FRAME | Kind.OUTSIDE | _DATA
 _OWN = Kind.OWN | Kind.CLASS
 
 
@@ -132,7 +134,7 @@ def check_assignment(
     if is_dunder(name):
         source.refuse(node, name, "nobody may assign Python's own attributes", "leave it out")
     elif (
-        (mask & Kind.OWN and kinds.only(base, Kind.OWN | Kind.PLAIN))
+        (mask & Kind.OWN and kinds.only(base, Kind.OWN | _DATA))
         or kinds.only(base, Kind.MOCK)
         or _is_option(source, node, base)
         or (kinds.only(base, _COLUMNS) and name in source.words.assigned)

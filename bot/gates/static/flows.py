@@ -2,7 +2,7 @@
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from bot.gates.static.kinds import DEPTH, Kind, Kinds, held, is_data
@@ -86,12 +86,18 @@ class _Flows:
             self.kinds.state[slot] = known | mask
             self._grown = True
 
+    def _store(self, slot: _Slot, mask: int) -> None:
+        self._learn(slot, mask)
+        if slot[0] == "attribute" and mask & Kind.FUNCTION:
+            # The attribute hides the method of its name, and gives what nobody knows.
+            self._learn(("result", slot[1]), Kind.OTHER)
+
     def _put(self, slot: _Slot, what: Callable[[], int], back: ast.expr | None = None) -> None:
         """Let a value flow into a slot; what is later put into it as a container, flows back."""
 
         def step() -> None:
             known = what()
-            self._learn(slot, known)
+            self._store(slot, known)
             if back is not None:
                 self._flow_back(slot, known, back)
 
@@ -111,18 +117,27 @@ class _Flows:
                 self._learn(("attribute", name), mask << DEPTH)
             case ast.Subscript(value=inner):
                 self._hold(inner, mask)
-            case (
-                ast.Constant() | ast.JoinedStr() | ast.List() | ast.Dict() | ast.Set() | ast.Tuple()
-                | ast.ListComp() | ast.DictComp() | ast.SetComp() | ast.BinOp() | ast.Compare()
-                | ast.Lambda() | ast.UnaryOp()
-            ):  # fmt: skip
+            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+                self._hold_all(parts, mask)
+            case ast.Dict(values=parts):
+                self._hold_all(parts, mask)
+            case ast.ListComp(elt=part) | ast.DictComp(value=part) | ast.SetComp(elt=part):
+                self._hold_all([part], mask)
+            case ast.Constant() | ast.JoinedStr() | ast.Compare() | ast.Lambda():
                 return
-            case ast.Call(func=function) if self._makes_new(function):
-                return
+            case ast.Call(func=function, args=given) if self._makes_new(function):
+                self._hold_all(given, mask)  # list(xs), zip(xs, ys): what is in it is in both
             case _ if self.kinds.of(box) & (Kind.PLAIN | Kind.OTHER):
                 if mask & ~self.kinds.mutated & ~(Kind.PLAIN | Kind.FRAME):
                     self.kinds.mutated |= mask
                     self._grown = True
+
+    def _hold_all(self, boxes: Iterable[ast.expr], mask: int) -> None:
+        """Learn that each of these, if it is a container, may hold such values."""
+        for box in boxes:
+            inner = box.value if isinstance(box, ast.Starred) else box
+            if self.kinds.of(inner) & (Kind.PLAIN | Kind.KEYED):
+                self._hold(inner, mask)
 
     def _makes_new(self, function: ast.expr) -> bool:
         return function in self.source.listed or bool(self.kinds.of(function) & Kind.CLASS)
@@ -138,7 +153,7 @@ class _Flows:
                 self._assign(target, lambda: of(value), value)
             case ast.AugAssign(target=target, value=value):
                 # `+=` puts what it adds into the list that is there.
-                self._assign(target, lambda: self.kinds.computed(of(value)), None)
+                self._assign(target, lambda: self.kinds.computed(of(target) | of(value)), None)
                 self._steps.append(lambda: self._hold(target, self.kinds.element(of(value))))
             case ast.NamedExpr(target=target, value=value):
                 self._assign(target, lambda: of(value), value)
@@ -266,7 +281,8 @@ class _Flows:
             if words & _SELF:
                 self._put(("attribute", name), lambda: self.kinds.state[("result", name)])
             else:
-                self._put(("attribute", name), lambda: Kind.FUNCTION if plain else Kind.OTHER)
+                mask = Kind.FUNCTION if plain else Kind.OTHER
+                self._steps.append(lambda: self._learn(("attribute", name), mask))
 
     def _add_result(self, node: ast.Return | ast.Yield | ast.YieldFrom, value: ast.expr) -> None:
         function = self.source.scopes.of(node).node
@@ -322,6 +338,8 @@ class _Flows:
         if self.kinds.of(function) & Kind.CLASS:
             self._give_fields(call)
             self._give_to("__init__", call, 0)
+        if self._is_strange(function, name):
+            self._hold_all([*call.args, *(item.value for item in call.keywords)], Kind.OTHER)
         if name not in self._functions:
             return
         base = self.kinds.of(function.value) if isinstance(function, ast.Attribute) else Kind.OTHER
@@ -329,6 +347,18 @@ class _Flows:
             self._give_to(name, call, 0)
         if base & Kind.CLASS:
             self._give_to(name, call, 1)
+
+    def _is_strange(self, function: ast.expr, name: str) -> bool:
+        """Tell whether nobody knows what a function of this file does with a container."""
+        if any(node.args.vararg or node.args.kwarg for node in self._functions.get(name, ())):
+            return True
+        if isinstance(function, ast.Name):
+            return any(kind in ("value", "argument") for kind, _ in self.source.kinds(function))
+        if isinstance(function, ast.Attribute):
+            own = self.kinds.of(function.value) & (Kind.OWN | Kind.CLASS)
+            return bool(own and self.kinds.of(function) & (Kind.OTHER | Kind.FUNCTION)
+                        and name not in self._functions)  # fmt: skip
+        return True
 
     def _give_fields(self, call: ast.Call) -> None:
         """Fields of dataclasses and named tuples are filled by number or by name."""
@@ -355,7 +385,7 @@ class _Flows:
                 self._flow(("given", f"{name} {keyword.arg}"), keyword.value)
 
     def _flow(self, slot: _Slot, value: ast.expr) -> None:
-        self._learn(slot, self.kinds.of(value))
+        self._store(slot, self.kinds.of(value))
         self._flow_back(slot, self.kinds.of(value), value)
 
     def _flow_back(self, slot: _Slot, known: int, value: ast.expr) -> None:
@@ -366,7 +396,14 @@ class _Flows:
 
     def _hand_out(self, value: ast.expr, name: str) -> None:
         """Learn what a function is called with that is given away as a value."""
-        self._learn(("given", f"{name} *"), self._caller_gives(value))
+        slot, gives = ("given", f"{name} *"), self._caller_gives(value)
+        self._learn(slot, gives)
+        added = (self.kinds.state[slot] & ~gives) >> DEPTH
+        call = next(
+            (item for item in self.source.tree.above(value) if isinstance(item, ast.Call)), None
+        )
+        if added and call is not None:
+            self._hold_all([*call.args, *(item.value for item in call.keywords)], added)
 
     def _caller_gives(self, value: ast.expr) -> int:
         child: ast.AST = value
@@ -421,7 +458,7 @@ class _Flows:
     def _receive_one(self, slot: _Slot, given: list[_Slot]) -> None:
         def step() -> None:
             for item in given:
-                self._learn(slot, self.kinds.state[item])
+                self._store(slot, self.kinds.state[item])
                 self._learn(item, self.kinds.state[slot] >> DEPTH << DEPTH)
 
         self._steps.append(step)

@@ -240,7 +240,7 @@ class Kinds:
         if isinstance(function, ast.Name):
             if listed:
                 return self._builtin(listed, given)
-            return self._called(self.of(function), function.id)
+            return self._called_name(function)
         if not isinstance(function, ast.Attribute):
             return Kind.OTHER if not isinstance(function, ast.Lambda) else self.of(function.body)
         base, name = function.value, function.attr
@@ -251,6 +251,12 @@ class Kinds:
         if name == "fromkeys" and self.source.is_builtin(base, "dict") and len(given) == 2:
             return Kind.PLAIN | Kind.KEYED | held(self.of(given[1]))
         return self._method(self.of(base), name, given)
+
+    def _called_name(self, node: ast.Name) -> int:
+        """Give a function's result; of a name that is bound otherwise, anything."""
+        mask = self.of(node)
+        bound = any(kind in ("value", "argument") for kind, _ in self.source.kinds(node))
+        return self._called(mask, node.id) | (Kind.OTHER if bound and mask & Kind.FUNCTION else 0)
 
     def _called(self, mask: int, name: str) -> int:
         found = 0
@@ -348,7 +354,7 @@ class Kinds:
         if isinstance(node, ast.Name):
             if self.source.meaning(node)[0] is None:
                 return Kind.PLAIN
-            return self._called(self.of(node), node.id)
+            return self._called_name(node)
         return Kind.OTHER
 
 
