@@ -309,6 +309,10 @@ def changed(
             raw[name][int(inner) if name == "roi" else inner] = now[key]
     risk = type(contract.risk).model_validate(raw)
     market = contract.market.model_copy(update={"lot": now[settings.key_of("lot")]})
-    update = {"risk": risk, "market": market, "capital": now[settings.key_of("capital")]}
+    costs = contract.costs.model_copy(
+        update={name: now[settings.key_of(name)] for name in type(contract.costs).model_fields}
+    )
+    capital = now[settings.key_of("capital")]
+    update = {"risk": risk, "market": market, "capital": capital, "costs": costs}
     other = replace(program, parameters=parameters, atr_periods=atr_periods)
     return contract.model_copy(update=update), other

@@ -141,7 +141,10 @@ def _bytes_of(
         data = files(name)
         if data is not None:
             return name, Path(name), data
-    raise CandleError(f"{names[0]} is not there", "Give the path of a candle file")
+    hint = (
+        "data.path counts from the top of the repository; commit the file if Git does not have it"
+    )
+    raise CandleError(f"{names[0]} is not there", hint)
 
 
 def _hold_to_timeframe(

@@ -29,6 +29,12 @@ from sandbox_runner.request import Run
 
 ELSEWHERE = "elsewhere"
 _TRUSTED = "pytest, the contract's tests"
+# What the jobs of a trial do, for people who wait.
+_IN_WORDS = {
+    "whole": "decisions on every candle",
+    "cuts": "decisions on cut-off histories",
+    "again": "the same decisions again, and elsewhere",
+}
 CUTS = 48
 ASKED_AT_A_CUT = 4
 # Earlier bars of each cut: a figure over the whole history moves every answer a little, and the
@@ -119,7 +125,7 @@ def run_trial(
         data: the trusted side's candles.
         sandbox: where it runs.
         mypy_cache: a warm cache, only read.
-        on_done: told the name of each part as it ends.
+        on_done: told each part in words as it ends.
         limits: time and memory of each job.
         memory: answers of earlier runs; none are used or kept without it.
         trusted_tests: the template's tests, where it did not write the candidate: they run beside
@@ -183,7 +189,7 @@ def _recall(
         outcome = memory.recall(job, sandbox)
         if outcome is not None:
             known[name] = outcome
-            on_done(f"{name} (remembered: same files, same tools)")
+            on_done(f"{_IN_WORDS.get(name, name)} (remembered: same files, same tools)")
     return known
 
 
@@ -224,7 +230,7 @@ def _side_by_side(
 ) -> dict[str, Outcome]:
     def run(name: str) -> Outcome:
         outcome = sandbox.run(jobs[name])
-        on_done(name)
+        on_done(_IN_WORDS.get(name, name))
         return outcome
 
     # One more than there are processors: a job that starts or ends leaves one idle.

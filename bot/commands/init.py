@@ -57,7 +57,10 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write("A workflow or form that differs was kept; --force makes them anew.\n")
     if args.force and any(path in own for path in taken):
         sys.stdout.write("Settings, contracts and candles are yours and stay as they are.\n")
-    sys.stdout.write(missing + _NEXT.format(label=_label(root, settings.label)))
+    first = f"{settings.contracts}/example.yaml"
+    sys.stdout.write(missing + _NEXT.format(contract=first))
+    if (root / WORKFLOW).exists():
+        sys.stdout.write(_ON_GITHUB.format(label=_label(root, settings.label)))
     return 0
 
 
@@ -82,10 +85,13 @@ def _label(root: Path, name: str) -> str:
     return f'  gh label create "{name}"      the issue form needs this label; a token makes it\n'
 
 
-_NEXT = """Next:
-{label}  git add --all && git commit -m "Add stratwright" && git push
+_NEXT = """Next, on this machine:
+  git add --all && git commit -m "Add stratwright"
+  stratwright run {contract}         proves the example; its candles are synthetic
+"""
+_ON_GITHUB = """Next, on GitHub:
+{label}  git push                           the push proposes the example contract
   stratwright doctor --github        says what GitHub still needs
-The push proposes the example contract; its candles are synthetic, so put your own beside them.
 """
 
 

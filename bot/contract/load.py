@@ -12,7 +12,15 @@ from pydantic import ValidationError
 from bot.contract.coherence import check_coherence
 from bot.contract.explain import explain
 from bot.contract.model import AnyContract, Contract, ModuleContract
-from bot.contract.problems import ContractError, Finding, Problem, field_name, printable
+from bot.contract.problems import (
+    ContractError,
+    Finding,
+    Problem,
+    field_name,
+    nearest,
+    printable,
+    quoted,
+)
 from bot.contract.source import MAX_BYTES, Form, Source, read_source
 from bot.contract.symbols import file_symbol
 from bot.errors import InputError
@@ -100,7 +108,19 @@ def missing_candles(document: Mapping[str | int, object], root: Path) -> list[Fi
     known = [symbol for symbol in symbols if isinstance(symbol, str)]
     files = dict.fromkeys(name.replace("{symbol}", file_symbol(symbol)) for symbol in known)
     absent = [file for file in files if not _leaves(file) and not (root / file).exists()]
-    return [Finding(("data", "path"), f"{printable(file)} is not there") for file in absent]
+    return [
+        Finding(("data", "path"), f"{printable(file)} is not there", nearest=_beside(root / file))
+        for file in absent
+    ]
+
+
+def _beside(path: Path) -> str:
+    """The file of the same folder that was probably meant, or nothing."""
+    try:
+        meant = nearest(path.name, (file.name for file in path.parent.iterdir()))
+    except OSError:
+        return ""
+    return quoted(meant) if meant else ""
 
 
 def check_document(root: dict[str | int, object]) -> list[Finding]:

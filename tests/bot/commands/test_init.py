@@ -59,6 +59,8 @@ def test_init_of_a_copy_that_does_not_know_its_commit_leaves_the_workflow_out(
     assert not (root / WORKFLOW).exists()
     assert f"{WORKFLOW} was not written" in said
     assert "stratwright init --action stratwright/stratwright@" in said
+    assert "stratwright run contracts/example.yaml" in said
+    assert "git push" not in said
     assert all((root / path).exists() for path in FILES if path != WORKFLOW)
 
 

@@ -618,6 +618,10 @@ def test_missing_candles_are_told_with_the_other_mistakes(tmp_path: Path) -> Non
     assert sorted(p.field for p in stop.value.problems) == ["data.path", "rules.enter_long"]
     assert "data/btc.csv is not there" in str(stop.value)
     (tmp_path / "data").mkdir()
+    (tmp_path / "data/btc_1h.csv").write_text("", "utf-8")
+    with pytest.raises(ContractError) as stop:
+        load_contract(path)
+    assert 'data/btc.csv is not there; did you mean "btc_1h.csv"?' in str(stop.value)
     (tmp_path / "data/btc.csv").write_text("", "utf-8")
     with pytest.raises(ContractError) as stop:
         load_contract(path)

@@ -8,6 +8,7 @@ from bot.coder.settings import flat_settings
 from bot.coder.template import strategy_text
 from bot.contract.load import load_contract
 from bot.contract.program import compile_contract
+from bot.contract.risk import Size
 from bot.elsewhere import places
 from bot.gates.behaviour import judge_elsewhere
 from bot.gates.port import Verdict
@@ -23,6 +24,7 @@ LAST = 'str(df["timestamp"].iloc[-1])'
 AT = "            return self._order(df, indicators, idx)\n"
 FAR = '            order["stop"] = {"fraction": 0.9}\n'
 ALWAYS = "            enter_long = rsi > 0\n"
+USUAL_SIZE = Size(equity=0.1)
 NO_OUTCOME = Outcome(0, False, False, b"", b"", False, {}, {}, 0.0)
 
 
@@ -31,8 +33,16 @@ def inside() -> Sandbox:
     return open_sandbox("auto")
 
 
-def judged(inside: Sandbox, old: str = "", new: str = "", thorough: bool = False) -> Verdict:
+def judged(
+    inside: Sandbox,
+    old: str = "",
+    new: str = "",
+    thorough: bool = False,
+    size: Size = USUAL_SIZE,
+) -> Verdict:
     contract = load_contract(ROOT / "contracts/oversold_dip.yaml").strategy
+    risk = contract.risk.model_copy(update={"size": size})
+    contract = contract.model_copy(update={"risk": risk})
     program, data = compile_contract(contract), read_market_data(contract, ROOT)
     text = strategy_text(contract, program, "contracts/oversold_dip.yaml")
     assert text.count(old) == 1 or not old
@@ -104,3 +114,9 @@ def test_one_that_waits_for_something_rare_is_refused_by_the_thorough_way(
     inside: Sandbox, old: str, new: str
 ) -> None:
     assert not judged(inside, old, new, thorough=True).passed
+
+
+@pytest.mark.parametrize("size", [Size(risk=0.01, cap=0.9), Size(risk=0.02, cap=0.4)])
+def test_a_capped_size_follows_the_costs_that_it_is_given(inside: Sandbox, size: Size) -> None:
+    found = judged(inside, size=size)
+    assert (found.passed, found.reason) == (True, "")
