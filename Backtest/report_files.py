@@ -60,14 +60,14 @@ def trades_csv(trades: Sequence[Trade]) -> str:
     return _csv(TRADE_COLUMNS, (_trade_cells(trade) for trade in trades))
 
 
-def equity_csv(curve: Sequence[tuple[int, float, float]], capital: float) -> str:
-    """One line a moment, with the fall from the highest equity so far."""
-    falls = drawdowns([equity for _, equity, _ in curve], capital)
-    rows = (
-        (iso(time), repr(equity), repr(cash), repr(float(fall)))
-        for (time, equity, cash), fall in zip(curve, falls, strict=True)
-    )
-    return _csv(EQUITY_COLUMNS, rows)
+def equity_csv(
+    curve: Sequence[tuple[int, float, float]], capital: float, kept: Sequence[int] | None = None
+) -> str:
+    """One line a moment, or each of the kept ones, with the fall from the highest equity so far."""
+    falls = drawdowns([equity for _, equity, _ in curve], capital).tolist()
+    rows = ((*curve[row], falls[row]) for row in (range(len(curve)) if kept is None else kept))
+    cells = ((iso(time), *map(repr, numbers)) for time, *numbers in rows)
+    return _csv(EQUITY_COLUMNS, cells)
 
 
 def summary_json(report: dict[str, Any]) -> str:

@@ -58,7 +58,7 @@ def find_earlier_version(
     brought = repository.git.run(
         "log", "-1", "--format=%H", base, "--", f"{folder}/{PROVENANCE}"
     ).text
-    contract = _contract_of(repository, brought, sealed)
+    contract = contract_of(repository, brought, sealed)
     if contract is None or set(contract.market.symbols) != set(data.frames):
         return None
     try:
@@ -69,7 +69,8 @@ def find_earlier_version(
     return EarlierVersion(f"the base branch at {base[:7]}", judgement.broker.get_trades())
 
 
-def _contract_of(repository: Repository, commit: str, sealed: bytes) -> Contract | None:
+def contract_of(repository: Repository, commit: str, sealed: bytes) -> Contract | None:
+    """The contract that sealed evidence names, as a commit has it; None if it is another."""
     try:
         named: dict[str, Any] = json.loads(sealed)["predicate"]["contract"]
         path = PurePosixPath(named["path"])

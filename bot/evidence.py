@@ -11,6 +11,7 @@ from typing import Any
 from Backtest.report_files import equity_csv, summary_json, trades_csv
 from bot import __version__
 from bot.coder.port import Candidate
+from bot.compact import MOST_EVENTS, MOST_TRADES, keep_all, keep_ends, keep_moments
 from bot.gates.port import Verdict
 from bot.judge import Judgement
 from bot.market_data import MarketData
@@ -65,14 +66,32 @@ class Evidence:
         return sha256(self.files[PROVENANCE])
 
 
-def result_files(judgement: Judgement, correlation_id: str) -> dict[str, bytes]:
-    """Trades, equity, events and summary, from the trusted side's own broker."""
-    broker = judgement.broker
-    summary = dict(judgement.summary)
+def result_files(
+    judgement: Judgement, correlation_id: str, *, whole: bool = False
+) -> dict[str, bytes]:
+    """Trades, equity, events and summary, from the trusted side's own broker.
+
+    Of a long backtest only some rows are kept, for Git; `compact` in the summary says how many.
+    With `whole`, all are.
+    """
+    trades, events = judgement.broker.get_trades(), judgement.broker.get_events()
+    curve, summary = judgement.broker.get_equity_curve(), dict(judgement.summary)
+    capital = summary["capital"]
+    kept = {
+        "trades.csv": keep_ends(len(trades), MOST_TRADES),
+        "equity_curve.csv": keep_moments(curve, capital, trades),
+        "events.log": keep_ends(len(events), MOST_EVENTS),
+    }
+    if whole:
+        kept = {name: keep_all(rows.of) for name, rows in kept.items()}
+    compact = {name: rows.counts for name, rows in kept.items() if not rows.is_whole}
+    if compact:
+        summary["compact"] = compact
+    lines = [events[row] for row in kept["events.log"].rows]
     return {
-        "trades.csv": trades_csv(broker.get_trades()).encode(),
-        "equity_curve.csv": equity_csv(broker.get_equity_curve(), summary["capital"]).encode(),
-        "events.log": _event_lines(broker.get_events(), correlation_id),
+        "trades.csv": trades_csv([trades[row] for row in kept["trades.csv"].rows]).encode(),
+        "equity_curve.csv": equity_csv(curve, capital, kept["equity_curve.csv"].rows).encode(),
+        "events.log": _event_lines(lines, correlation_id),
         "summary.json": summary_json(summary).encode(),
     }
 

@@ -88,7 +88,7 @@ def read_market_data(
         WorldError: an exchange cannot be reached.
     """
     contract, given = _redirected(contract, given)
-    files = _checkout(root) if isinstance(root, Path) else root
+    files = checkout_files(root) if isinstance(root, Path) else root
     digest = hashlib.sha256()
     candles: dict[str, Candles] = {}
     contents: dict[str, bytes] = {}
@@ -112,7 +112,7 @@ def read_market_data(
     return MarketData(candles, f"sha256:{digest.hexdigest()}", contents)
 
 
-def _checkout(root: Path) -> Files:
+def checkout_files(root: Path) -> Files:
     """The files of a checkout, reached without a symbolic link."""
 
     def read(label: str) -> bytes | None:

@@ -26,6 +26,8 @@ from bot.git.remote import Remote
 from bot.identity import TaskName
 
 LOCK_TIMEOUT_S = 300.0
+# GitHub warns of files above 50 MB and refuses those above 100 MB.
+MOST_FILE_BYTES = 40_000_000
 
 
 def open_repository(
@@ -156,6 +158,10 @@ class Repository:
         task = proposal.task
         if not self._may_push:
             raise SafetyStop("this part of the line may look but not propose")
+        for path, content in proposal.files.items():
+            if len(content) > MOST_FILE_BYTES:
+                message = f"{path} has {len(content):,} bytes, too many for a repository"
+                raise InputError(message, f"At most {MOST_FILE_BYTES:,} are proposed.")
         with self.lock(task):
             on_step("locked")
             view = self._sides.look(task)

@@ -1,5 +1,6 @@
 """An examined candidate to sealed evidence and to the words of its pull request."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -140,4 +141,5 @@ def tell_story(
         ),
         files=tuple(sorted(candidate.files)),
         notes=notes,
+        compact=json.loads(examination.results["summary.json"]).get("compact", {}),
     )

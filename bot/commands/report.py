@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bot.errors import InputError
+from bot.errors import InputError, StratwrightError
 from bot.redaction import inert
 
 if TYPE_CHECKING:
@@ -35,22 +35,28 @@ def run(args: argparse.Namespace) -> int:
     from bot.repository import open_repository
     from bot.written import write_files
 
-    files = find_evidence(open_repository(args.repository, to_write=False), args.name)
+    repository = open_repository(args.repository, to_write=False)
+    commit, files = find_evidence(repository, args.name)
     try:
         verdicts = read_gates(files.get("gates.json", b""))
     except ValueError as error:
         hint = "It is not the bot's; stratwright verify says what else is not."
         raise InputError(f"the evidence of {args.name} cannot be shown: {error}", hint) from None
-    write_files(args.out, files)
     summary = read_summary(files.get("summary.json"))
+    told = ""
+    if summary.get("compact"):
+        files, told = with_all_rows(repository, commit, files)
+    write_files(args.out, files)
     if args.json:
         paths = {name: str(args.out / name) for name in files}
         gates = [verdict.to_dict() for verdict in verdicts]
         answer = {"files": paths, "gates": gates, "figures": figures_of(summary)}
+        answer |= {"rows": told} if told else {}
         sys.stdout.write(json.dumps(answer) + "\n")
         return 0
     sys.stdout.write(inert("".join(f"{line}\n" for line in told_lines(summary))))
     sys.stdout.write(inert(gate_table(verdicts)) + "\n")
+    sys.stdout.write(f"{inert(told)}\n" if told else "")
     shown = "report.html" if "report.html" in files else "gates.json"
     sys.stdout.write(f"open {args.out / shown}\n")
     return 0
@@ -73,8 +79,23 @@ def summary_at(repository: "Repository", commit: str, branch: str) -> dict[str, 
     return read_summary(repository.read(commit, f"{folder}/summary.json"))
 
 
-def find_evidence(repository: "Repository", name: str) -> dict[str, bytes]:
-    """The files of evidence of a tag, or of the refused run that an id names.
+def with_all_rows(
+    repository: "Repository", commit: str, files: dict[str, bytes]
+) -> tuple[dict[str, bytes], str]:
+    """The evidence with every row where that can be computed, and a sentence that says so."""
+    from bot.whole_results import whole_results
+
+    if not commit:
+        return files, "a part of the rows is written: a refused run has no commit to compute from"
+    try:
+        whole = whole_results(repository, commit, files)
+    except StratwrightError as error:
+        return files, f"a part of the rows is written: {error.message}"
+    return {**files, **whole}, f"all rows are written: {', '.join(whole)} were computed again"
+
+
+def find_evidence(repository: "Repository", name: str) -> tuple[str, dict[str, bytes]]:
+    """The commit and the files of evidence of a tag, or no commit and those of a refused run.
 
     Raises:
         InputError: there is none.
@@ -90,10 +111,10 @@ def find_evidence(repository: "Repository", name: str) -> dict[str, bytes]:
         folder = "/".join(["artifacts", *tag.split("/")[1:3]])
         paths = repository.paths(commit, folder)
         found = {path.rpartition("/")[2]: repository.read(commit, path) for path in paths}
-        return {key: content for key, content in found.items() if content is not None}
+        return commit, {key: content for key, content in found.items() if content is not None}
     runs = repository.folder / "runs"
     for gates in sorted(runs.glob("*/artifacts/*/*/gates.json")):
         if gates.relative_to(runs).parts[0] == name:
-            return {path.name: path.read_bytes() for path in sorted(gates.parent.iterdir())}
+            return "", {path.name: path.read_bytes() for path in sorted(gates.parent.iterdir())}
     hint = "stratwright status lists what there is."
     raise InputError(f"there is no tag and no refused run {name}", hint)

@@ -57,8 +57,17 @@ def _check(files: Mapping[str, bytes]) -> None:
     problems = find_problems(read_report(files["test_report.json"]))
     if problems:
         raise ValueError(f"test_report.json: {problems[0]}")
-    for line in files["events.log"].decode("utf-8").splitlines():
+    events = files["events.log"].decode("utf-8").splitlines()
+    for line in events:
         datetime.fromisoformat(json.loads(line)["timestamp"])
+    rows = {
+        "trades.csv": len(trades),
+        "equity_curve.csv": len(equity),
+        "events.log": len(events),
+    }
+    for name, kept in summary.get("compact", {}).items():
+        if rows[name] != kept["rows"] or not kept["rows"] < kept["of"]:
+            raise ValueError(f"{name} has not the rows that summary.json tells of")
 
 
 def _rows(content: bytes, columns: tuple[str, ...], name: str) -> list[list[str]]:

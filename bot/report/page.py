@@ -14,6 +14,7 @@ from bot.report.story import Judged, Story
 from bot.report.wording import (
     ambiguity_words,
     change_words,
+    compact_words,
     cost_words,
     currency,
     file_rows,
@@ -111,6 +112,7 @@ def _results(story: Story) -> str:
             f"<p>{_said(money + cost_words(story))}</p>",
             f"<p>{html_text(ambiguity_words(story))}</p>",
             f"<p>{html_text(open_end_words(story))}</p>" if open_end_words(story) else "",
+            f"<p>{html_text(compact_words(story))}</p>" if compact_words(story) else "",
             "<h3>All figures</h3>",
             _table((), (_row(row, ("k", "n", "muted w"), heading=True) for row in rows)),
             "<h3>By year</h3>" if years else "",
@@ -211,7 +213,8 @@ def _changes(story: Story) -> str:
 def _trades(story: Story) -> str:
     rows = [_row(trade_cells(trade), TRADE_KINDS) for trade in story.trades[:MOST_TRADES]]
     shown = _table(TRADE_HEADS, rows, TRADE_KINDS) if rows else "<p>There were no trades.</p>"
-    left = _left_out(len(story.trades), MOST_TRADES, "trade", "; trades.csv has all of them")
+    where = "" if "trades.csv" in story.compact else "; trades.csv has all of them"
+    left = _left_out(len(story.trades), MOST_TRADES, "trade", where)
     return _lines(["<section>\n<h2>Trades</h2>", shown, left, "</section>"])
 
 

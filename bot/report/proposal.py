@@ -16,6 +16,7 @@ from bot.report.story import Judged, Story
 from bot.report.wording import (
     ambiguity_words,
     change_words,
+    compact_words,
     cost_words,
     currency,
     file_rows,
@@ -108,6 +109,7 @@ def _result(story: Story) -> str:
     unit = currency(story.contract)
     money = f"Money is in {markdown_text(unit, 20)}. " if unit else ""
     words = [f"{money}{cost_words(story)} {ambiguity_words(story)}", open_end_words(story)]
+    words.append(compact_words(story))
     table = _table(("Figure", "Value", "What it is"), rows, "lrl")
     return _section("Result", [table, *words])
 

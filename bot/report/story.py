@@ -71,6 +71,8 @@ class Story:
         behaviour_change: the trades against the version on the base branch, if there is one.
         files: the candidate's files that are proposed.
         notes: what the contract asked for and did not get, one sentence each.
+        compact: the files of the evidence that hold a part of their rows: how many, and of how
+            many, as in summary.json.
     """
 
     contract: Contract
@@ -95,6 +97,7 @@ class Story:
     behaviour_change: BehaviourChange | None = None
     files: Sequence[str] = ()
     notes: Sequence[str] = ()
+    compact: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def accepted(self) -> bool:

@@ -153,6 +153,17 @@ def open_end_words(story: Story) -> str:
     return " ".join([*parts, *(words for words in more if words not in told)])
 
 
+def compact_words(story: Story) -> str:
+    """Which files of the evidence hold a part of their rows; empty if none does."""
+    parts = [
+        f"{count(kept['rows'])} of {count(kept['of'])} rows of {name}"
+        for name, kept in story.compact.items()
+    ]
+    if not parts:
+        return ""
+    return f"The evidence keeps {', '.join(parts)}; stratwright report writes all of them."
+
+
 def ambiguity_words(story: Story) -> str:
     """How much of the profit depends on the order of prices inside a candle."""
     band = part(story.summary, "ambiguity_band")
