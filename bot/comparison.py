@@ -52,22 +52,28 @@ def find_differences(
     there = repository.entries(commit, (writing.folder, *writing.files))
     statement = f"{writing.folder}/{PROVENANCE}"
     names = sorted(writing.files, key=lambda name: (name == statement, name))
-    wanted = {name: there[name].id for name in names if name in there}
-    held = repository.blobs(wanted.values())
+    # Only what may be the same is read: a stranger's file may be of any kind and size.
+    likely = {
+        name: there[name].id
+        for name in names
+        if name in there
+        and (there[name].mode, there[name].size) == ("100644", len(writing.files[name]))
+    }
+    held = repository.blobs(likely.values())
     for name in names:
         if name not in there:
             yield name, "is not in the commit"
         elif there[name].mode != "100644":
             yield name, "is not a plain file"
-        elif held[wanted[name]] != writing.files[name]:
+        elif name not in likely or held[likely[name]] != writing.files[name]:
             yield name, "is not what comes out here"
     for name in sorted(set(there) - set(writing.files)):
-        yield name, "is not among what comes out here"
+        yield ascii(name), "is not among what comes out here"
     for name in repository.changed(parents[0], commit):
         if name not in writing.files and name in repository.entries(commit, (name,)):
-            yield name, "is changed by the commit and not by this contract"
+            yield ascii(name), "is changed by the commit and not by this contract"
         elif name not in writing.files and not name.startswith(f"{writing.folder}/"):
-            yield name, "is removed by the commit and not by this contract"
+            yield ascii(name), "is removed by the commit and not by this contract"
 
 
 def _odd_objects(

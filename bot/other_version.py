@@ -189,6 +189,8 @@ def _read_answer(found: "subprocess.CompletedProcess[bytes]", claim: Claim) -> V
         read = Verification(findings, left)
         if (read.outcome, read.exit_code) != (answer["outcome"], found.returncode):
             raise ValueError("its parts do not agree")
+        if not findings:
+            raise ValueError("it checked nothing")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise WorldError(
             f"stratwright {claim.version} gave no answer that can be used: {error}",

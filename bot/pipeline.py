@@ -40,6 +40,8 @@ from bot.written import write_files
 from sandbox_runner.port import Sandbox
 
 _log = logging.getLogger(__name__)
+_MOST_NAMED = 20  # a stranger may list any number
+NOTHING_NEW = "there is nothing to regenerate: one more candidate would be the same"
 
 
 @dataclass(frozen=True)
@@ -256,12 +258,15 @@ class Earlier:
         claimed: whether that pull request says that it proposes this very run.
         closed: whether a person closed it unmerged. A no is obeyed without proof, because all that
             follows from it is that nothing is proposed.
+        shown: the newest tag, where one more candidate is asked for and that pull request is open
+            with the newest already.
     """
 
     tag: str
     pull: PullRequest | None = None
     claimed: bool = False
     closed: bool = False
+    shown: str = ""
 
 
 def find_earlier(work: Commission, shop: Workshop) -> Earlier:
@@ -277,7 +282,12 @@ def find_earlier(work: Commission, shop: Workshop) -> Earlier:
     newest = repository.delivered(work.task, name)
     if shop.regenerate:
         tag = another_tag(work, newest, pull if said == name else None, repository)
-        return Earlier(tag, pull)
+        is_shown = pull is not None and (pull.state, said, pull.draft.tag) == (
+            PullState.OPEN,
+            name,
+            newest,
+        )
+        return Earlier(tag, pull, shown=newest if is_shown else "")
     commit = repository.commit_of(f"refs/tags/{newest}") if newest else ""
     tag = newest or work.task.tag(name)
     if pull is None:
@@ -347,11 +357,12 @@ def other_makers(writing: Writing, commit: str, repository: Repository) -> str:
     named = makers(repository.read(commit, path) or b"")
     here = makers(writing.files[path])
     other = [
-        f"{key} {named[key][:40]!a} there, {here.get(key, 'none')} here"
+        f"{key if key in here else ascii(key[:40])} {named[key][:40]!a} there, "
+        f"{here.get(key, 'none')} here"
         for key in sorted(named)
         if named[key] != here.get(key)
     ]
-    return f"; it was made with {', '.join(other)}" if other else ""
+    return f"; it was made with {', '.join(other[:_MOST_NAMED])}" if other else ""
 
 
 def written(work: Commission, candidate: Candidate, sealed: Sealed, tag: str) -> Writing:
@@ -437,10 +448,12 @@ def propose(
 
     What stands there already is compared first, and gone on with only if it is the same.
     """
-    repository, tag, verdicts = shop.repository, earlier.tag, examination.verdicts
+    repository, verdicts = shop.repository, examination.verdicts
     base = repository.base()
-    same = compare(work, candidate, examination, tag, shop)
-    if same and earlier.pull and merged_as(earlier.pull, same.commit, repository):
+    same = nothing_new(work, candidate, examination, earlier, shop)
+    tag, again = (earlier.shown, NOTHING_NEW) if same else (earlier.tag, "")
+    same = same or compare(work, candidate, examination, tag, shop)
+    if same and earlier.pull and merged_as(earlier.pull, same.commit, base.branch, repository):
         there = Proposed(State.MERGED, work.task, tag, same.commit, "")
         return finished(work, there, earlier.pull, "unchanged", verdicts)
     sealed = (
@@ -478,16 +491,36 @@ def propose(
     )
     pull = shop.forge.submit(draft, reopen=shop.regenerate)
     shop.at("submitted")
-    if told and done.state is State.UNCHANGED and shows_the_same(earlier.pull, pull):
-        return finished(work, done, pull, "unchanged", verdicts)
-    if pull.state is PullState.OPEN:
+    unchanged = told and done.state is State.UNCHANGED and shows_the_same(earlier.pull, pull)
+    # A run that was announced is told to have ended, or `status` would call it running for ever.
+    if pull.state is PullState.OPEN and not (unchanged and earlier.claimed):
         publish(shop, work, EventName.PR_OPENED, {"number": pull.number})
-    return finished(work, done, pull, "proposed", verdicts)
+    done = replace(done, note="; ".join(part for part in (again, done.note) if part))
+    return finished(work, done, pull, "unchanged" if unchanged else "proposed", verdicts)
 
 
-def merged_as(pull: PullRequest, commit: str, repository: Repository) -> bool:
-    """Whether a pull request was merged with a commit in it: as its head, or below its head."""
-    if pull.state is not PullState.MERGED:
+def nothing_new(
+    work: Commission,
+    candidate: Candidate,
+    examination: Examination,
+    earlier: Earlier,
+    shop: Workshop,
+) -> Compared | None:
+    """What an open pull request shows, if one more candidate would be the same on the same base."""
+    if not earlier.shown:
+        return None
+    try:
+        same = compare(work, candidate, examination, earlier.shown, shop)
+    except TagTaken:
+        return None  # it was made otherwise, so there is something to make anew
+    repository = shop.repository
+    base = repository.base().commit
+    return same if same and repository.parents(same.commit) == (base,) else None
+
+
+def merged_as(pull: PullRequest, commit: str, base: str, repository: Repository) -> bool:
+    """Whether a pull request was merged into the base with a commit as its head, or below it."""
+    if pull.state is not PullState.MERGED or pull.draft.base != base:
         return False
     head = repository.commit_of(pull.draft.head)
     return bool(head) and repository.is_in(commit, head)

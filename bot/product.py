@@ -5,6 +5,7 @@ more. A checkout with one changed byte has another, whatever version number it c
 """
 
 import hashlib
+import re
 import zipfile
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -33,11 +34,16 @@ def wheel_digest(path: Path) -> str:
     """The digest of the product in a wheel.
 
     Raises:
-        ValueError: it is no wheel.
+        ValueError: it is no wheel, or has code beside the product's, which the digest does not see.
     """
     try:
         with zipfile.ZipFile(path) as wheel:
-            return _digest({name: wheel.read(name) for name in _counted(wheel.namelist())})
+            counted = _counted(wheel.namelist())
+            about = re.compile(r"stratwright-[^/]+\.dist-info/.*", re.ASCII)
+            for name in sorted(set(wheel.namelist()) - set(counted)):
+                if not about.fullmatch(name):
+                    raise ValueError(f"{path.name} has {name!a}, which is not the product's")
+            return _digest({name: wheel.read(name) for name in counted})
     except (zipfile.BadZipFile, OSError, RuntimeError) as error:
         raise ValueError(f"{path.name} cannot be read: {error}") from None
 

@@ -222,7 +222,8 @@ def _read_claim(raw: bytes) -> Claim:
         raise _Stop("statement", Outcome.BROKEN, form) from None
     texts = [*claim.subjects, *claim.subjects.values(), *claim.makers, *claim.makers.values()]
     texts += [claim.correlation_id, claim.contract_path, claim.coder, claim.version]
-    if not all(isinstance(text, str) for text in texts) or len(claim.subjects) > _MOST_FILES:
+    plain = all(isinstance(text, str) and text.isprintable() for text in texts)
+    if not plain or len(claim.subjects) > _MOST_FILES:
         raise _Stop("statement", Outcome.BROKEN, form)
     if any(not _is_inner(path) for path in (*claim.subjects, claim.contract_path)):
         detail = f"{PROVENANCE} names a file outside the repository"
@@ -293,10 +294,10 @@ class _Sealed:
             for path in paths
             if path in there and there[path].mode in ("100644", "100755")
         }
-        large = [path for path in plain if there[path].size > _MOST_BYTES]
-        if large:
-            detail = f"it is too large: {there[large[0]].size} bytes"
-            raise _Stop(large[0], Outcome.BROKEN, detail)
+        size = sum(there[path].size for path in plain)
+        if size > _MOST_BYTES:
+            largest = max(plain, key=lambda path: there[path].size)
+            raise _Stop(largest, Outcome.BROKEN, f"it is too large: {size} bytes in all")
         found = self.repository.blobs(plain.values()) if plain else {}
         self._files |= {path: found[plain[path]] if path in plain else None for path in paths}
 

@@ -23,7 +23,7 @@ from bot.forge.github_comments import Thread
 from bot.forge.port import PullState
 from bot.git.proposal import BranchTaken
 from bot.identity import task_of_branch
-from bot.pipeline import Result
+from bot.pipeline import NOTHING_NEW, Result
 from bot.redaction import redact
 from bot.report.inert import markdown_text
 from bot.report.status import (
@@ -164,7 +164,8 @@ def _standing(desk: Desk, item: Item, result: Result) -> str:
         return f"Proposed in #{number} before, and merged; nothing to do."
     if state is PullState.OPEN:
         # What was asked for once more, an earlier run has proposed and could not tell.
-        since = "" if item.regenerate else " before; nothing has changed since"
+        again = item.regenerate and NOTHING_NEW not in result.note
+        since = "" if again else " before; nothing has changed since"
         return f"Proven and proposed in #{number}{since}. A person decides; the bot never merges."
     if put_back(desk.forge, number):
         return f"The contract is back, so #{number} is open again. A person decides."

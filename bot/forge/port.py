@@ -158,12 +158,13 @@ def continues(last: PullRequest, draft: Draft, reopen: bool) -> bool:
 
     An open one is brought up to date. A closed one was a no to its candidate: the same one does
     not come back by itself, a changed contract may ask anew. A merged one is done if it was merged
-    with this very commit, whatever it says about itself.
+    with this very commit into this very branch, whatever it says about itself.
     """
     if last.state is PullState.OPEN:
         return True
     if last.state is PullState.MERGED:
-        return last.draft.head == draft.head and not reopen
+        same = (last.draft.head, last.draft.base) == (draft.head, draft.base)
+        return same and not reopen
     return last.draft.correlation_id == draft.correlation_id or reopen
 
 

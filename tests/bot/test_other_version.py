@@ -120,6 +120,26 @@ def test_the_other_versions_answer_is_reported_and_read_strictly(
     assert found.findings[-1].detail == "said there"
 
 
+def test_an_answer_that_checked_nothing_is_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside what was found here it would read as if everything held."""
+    from bot import other_version
+
+    world = make_world(tmp_path)
+    wheel = make_wheel(tmp_path / "wheels")
+    claim = replace(CLAIM, product=wheel_digest(wheel), versions=tool_versions())
+    said = {"outcome": "not-verified", "checks": [], "left_out": [], "product": claim.product}
+    home = tmp_path / "environment"
+    (home / "bin").mkdir(parents=True)
+    (home / "bin/stratwright").write_text(f"#!/bin/sh\necho '{json.dumps(said)}'\nexit 1\n")
+    (home / "bin/stratwright").chmod(0o755)
+    monkeypatch.setattr(other_version, "_environment", lambda claim, wheel, say: home)
+    repository, places = open_repository(world.work), (str(wheel.parent),)
+    with pytest.raises(WorldError, match="it checked nothing"):
+        verify_elsewhere("x", claim, repository, places, "auto", lambda line: None)
+
+
 def test_an_environment_is_made_once_and_a_failed_one_is_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,31 @@ def test_one_changed_added_or_missing_file_is_another_product(
     assert wheel_digest(more) != wheel_digest(wheel)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "more.pth",
+        "sitecustomize.py",
+        "pandas/__init__.py",
+        "stratwright-0.1.0.data/scripts/pip",
+        "stratwright-0.1.0.data/purelib/bot/cli.py",
+        "bot/__pycache__/cli.cpython-312.pyc",
+        "bot/secret.pyc",
+        "Backtest/codes/mine.py",
+    ],
+)
+def test_a_wheel_with_code_beside_the_product_is_none_of_ours(
+    name: str, wheel: Path, tmp_path: Path
+) -> None:
+    """It would be installed and run, and the digest would not change."""
+    more = tmp_path / wheel.name
+    shutil.copy(wheel, more)
+    with zipfile.ZipFile(more, "a") as content:
+        content.writestr(name, b"")
+    with pytest.raises(ValueError, match="not the product's"):
+        wheel_digest(more)
+
+
 def test_what_is_no_wheel_is_told(tmp_path: Path) -> None:
     (tmp_path / "x.whl").write_bytes(b"no zip")
     with pytest.raises(ValueError, match="cannot be read"):

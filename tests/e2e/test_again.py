@@ -134,6 +134,34 @@ def test_regenerate_reopens_and_appends_a_number(proposed: World, sandbox: Remem
     assert (again.status, again.tag) == ("unchanged", second.tag)
 
 
+def test_there_is_nothing_to_regenerate_where_an_open_pull_request_shows_the_same(
+    proposed: World, sandbox: Remembering
+) -> None:
+    first = run(proposed, sandbox)
+    before = snapshot(proposed)["refs"]
+    again = run(proposed, sandbox, regenerate=True)
+    assert (again.status, again.exit_code, again.tag) == ("unchanged", 0, first.tag)
+    assert "nothing to regenerate" in again.note
+    assert snapshot(proposed)["refs"] == before
+    commit_file(proposed.work, "notes.md", "mine\n")
+    sh(proposed.work, "push", "-q", "origin", "main")
+    moved = run(proposed, sandbox, regenerate=True)
+    assert (moved.status, moved.tag) == ("proposed", f"{first.tag}.2")
+
+
+def test_merged_into_another_branch_is_not_merged(proposed: World, sandbox: Remembering) -> None:
+    """Whoever may push can merge the branch somewhere and call it done."""
+    first = run(proposed, sandbox)
+    path = proposed.work / ".git/stratwright/forge/pulls/1.json"
+    record = json.loads(path.read_text("utf-8"))
+    record["state"], record["draft"]["base"] = "merged", "elsewhere"
+    path.write_text(json.dumps(record), "utf-8")
+    again = run(proposed, sandbox)
+    assert (again.status, again.tag) == ("proposed", first.tag)
+    assert "has it already" not in again.note
+    assert (again.pull_request or 0) > 1
+
+
 @pytest.mark.parametrize("how", ["merge", "squash"])
 def test_a_merged_contract_is_nothing_to_do(
     proposed: World, sandbox: Remembering, how: str

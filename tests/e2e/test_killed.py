@@ -82,6 +82,7 @@ def test_a_regeneration_that_was_killed_goes_on_under_its_own_number(
     step: str, proposed: World, sandbox: Remembering, memory: Path
 ) -> None:
     first = run(proposed, sandbox)
+    open_shop(proposed, sandbox).forge.close(1)
     assert start(proposed, memory, die_at=step, regenerate=True).end() is None
     result = start(proposed, memory, regenerate=True).end()
     assert result is not None

@@ -58,9 +58,12 @@ def _prompt(place: Path, case: Case) -> None:
     case.trailer("Prompt-Hash", "sha256:" + "1" * 64)
 
 
-def _version(place: Path, case: Case) -> None:
-    predicate = case.statement["predicate"]
-    predicate["versions"]["stratwright"] = predicate["product"]["version"] = "9.9.9"
+def _version_of(version: str) -> Change:
+    def change(place: Path, case: Case) -> None:
+        predicate = case.statement["predicate"]
+        predicate["versions"]["stratwright"] = predicate["product"]["version"] = version
+
+    return change
 
 
 def _product(digest: str) -> Change:
@@ -134,7 +137,7 @@ FORGERIES = (
     Forgery("coder agent, the template's own code", _coder_only, LATER),
     Forgery("a model that nobody asked", _model),
     Forgery("another prompt hash", _prompt),
-    Forgery("another version", _version, ("broken", "cannot-check")),
+    Forgery("another version", _version_of("9.9.9"), ("broken", "cannot-check")),
     Forgery("a product that is not this one", _product("sha256:" + "7" * 64), NOT_HERE),
     Forgery("a product without a digest", _product(""), NOT_HERE),
     Forgery("another pandas", _tool("pandas", "9.9.9"), NOT_HERE),
@@ -218,4 +221,10 @@ FORGERIES = (
     Forgery("a tag with other words", _set(tag_words="reviewed\n")),
     Forgery("a lightweight tag", _set(annotated=False)),
     Forgery("another date", _set(date="1000000000 +0000")),
+    Forgery("code that is a submodule", lambda p, case: case.modes.__setitem__(CODE, "160000")),
+    Forgery("evidence with a line end in its name", _unlisted("artifacts/dip/strategy/a\n::x::")),
+    Forgery("evidence with a name that is no text", _unlisted("artifacts/dip/strategy/\udcff")),
+    Forgery("a version that no file can hold", _version_of("\ud800")),
+    Forgery("a version that moves the cursor", _tool("pandas", "\x1b[2J")),
+    Forgery("a tool that moves the cursor", _tool("\x1b[2J", "1.0")),
 )

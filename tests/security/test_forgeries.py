@@ -109,6 +109,7 @@ def test_a_forged_tag_that_is_first_stops_the_run(
     assert stop.value.exit_code == 5
     assert commit[:12] in stop.value.message
     assert "is not what this contract gives: " in stop.value.message
+    assert stop.value.message.isprintable()
     assert refs.items() <= world.refs().items()
     assert f"there:refs/heads/{BRANCH}" not in world.refs()
     assert open_forge("local", open_repository(world.work)).pulls() == ()
@@ -218,7 +219,8 @@ def test_an_honest_second_candidate_is_gone_on_with(
     place: tuple[World, str], sandbox: Remembering
 ) -> None:
     world, tag = place
-    run(world, sandbox)
+    first = run(world, sandbox)
+    open_forge("local", open_repository(world.work)).close(first.pull_request or 0)
     second = run(world, sandbox, regenerate=True)
     case = read_case(world.work, second.tag)
     assert second.tag == f"{tag}.2"
