@@ -203,7 +203,9 @@ def take_on(loaded: LoadedContract, shop: Workshop, delivery: Delivery | None = 
         shop.say(f"{contract.workflow}/{contract.task}: {note}")
     shop.say(f"{contract.workflow}/{contract.task}: reading {contract.data.source} candles")
     data = read_market_data(contract, shop.repository.root, say=shop.say)
-    refuse_other_candles(data, shop.repository)
+    for file in refuse_other_candles(data, shop.repository):
+        warning = "is not in Git: commit it, or nobody else can verify what is proposed"
+        shop.say(f"{contract.workflow}/{contract.task}: {file} {warning}")
     path = path_in_repository(loaded.path, shop.repository.root)
     return name_work(loaded, path, data, delivery, shop.repository)
 
@@ -233,19 +235,25 @@ def name_work(
     )
 
 
-def refuse_other_candles(data: MarketData, repository: Repository) -> None:
+def refuse_other_candles(data: MarketData, repository: Repository) -> tuple[str, ...]:
     """Stop if the base has other candles: the tag would hold them, and not what was proven.
+
+    Returns:
+        The files of the repository that the base does not have.
 
     Raises:
         InputError: a file of candles here differs from the base's.
     """
-    base = repository.base()
+    base, absent = repository.base(), []
     for path, content in data.contents.items():
         held = repository.read(base.commit, path)
+        if held is None and (repository.root / path).is_file():
+            absent.append(path)
         if held not in (None, content):
             message = f"{path} here is not the one of {base.branch or base.commit[:12]}"
             hint = "Commit and push the candles first, or take your change to them back."
             raise InputError(message, hint)
+    return tuple(absent)
 
 
 @dataclass(frozen=True)

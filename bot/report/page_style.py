@@ -35,7 +35,7 @@ th{color:var(--muted);font-weight:600;white-space:nowrap}
 tbody th{color:var(--text)}
 .n{text-align:right;white-space:nowrap}
 .w{width:75%}
-.k{white-space:nowrap;overflow-wrap:normal}
+.k,.good{white-space:nowrap;overflow-wrap:normal}
 code,pre{font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 code{padding:1px 5px;background:var(--soft);border-radius:4px;overflow-wrap:anywhere;
 unicode-bidi:isolate}

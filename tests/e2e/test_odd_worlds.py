@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from bot.contract.load import load_contract
 from bot.errors import InputError, StratwrightError, WorldError
 from bot.git.proposal import BranchTaken
+from bot.pipeline import take_on
 from bot.places import path_in_repository
 from sandbox_runner.port import open_sandbox
 from tests.bot.git.test_faults import fill, read_only, small_disk
@@ -72,6 +74,19 @@ def test_a_dirty_tree_and_index_stay_as_they_are(world: World, sandbox: Remember
 def test_a_contract_that_is_not_committed_goes_along(world: World, sandbox: Remembering) -> None:
     (world.work / "contracts/new.yaml").write_text(contract_text("new"), "utf-8")
     succeeded(world, sandbox, "contracts/new.yaml")
+
+
+def test_candles_that_git_does_not_have_are_named(world: World, sandbox: Remembering) -> None:
+    said: list[str] = []
+    shop = open_shop(world, sandbox, say=said.append)
+    take_on(load_contract(world.work / "contracts/dip.yaml"), shop)
+    assert not any("is not in Git" in line for line in said)
+    (world.work / "data/own.csv").write_text(candles_text(300), "utf-8")
+    (world.work / "contracts/own.yaml").write_text(
+        contract_text("own", data="data/own.csv"), "utf-8"
+    )
+    take_on(load_contract(world.work / "contracts/own.yaml"), shop)
+    assert any("data/own.csv is not in Git: commit it" in line for line in said)
 
 
 def test_candles_that_differ_from_the_base_are_refused(world: World, sandbox: Remembering) -> None:
