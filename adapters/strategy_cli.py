@@ -210,8 +210,8 @@ def short_report(report: Mapping[str, Any], files: Mapping[str, str]) -> str:
     ]
     if report["forced_exits"] or report["orders_rejected"]:
         lines.append(
-            f"not counted   {report['forced_exits']} open at the end,"
-            f" {report['orders_rejected']} orders rejected"
+            f"not counted   {report['forced_exits']} open at the end"
+            f" (in the return, not in the profit), {report['orders_rejected']} orders rejected"
         )
     lines += [f"{name:<13} {Path(path)}" for name, path in files.items()]
     return "\n".join(lines) + "\n"

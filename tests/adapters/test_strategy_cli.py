@@ -10,6 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from adapters.strategy_cli import short_report
+
 ROOT = Path(__file__).resolve().parents[2]
 STRATEGY = Path(__file__).with_name("dip_strategy.py")
 HOUR = 3_600_000
@@ -138,3 +140,24 @@ def test_bad_input_is_one_line_and_exit_2(arguments: list[str], said: str, tmp_p
     assert done.returncode == 2, done.stderr
     assert said in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_position_open_at_the_end_is_in_the_return_and_not_in_the_profit() -> None:
+    report = {
+        "bars": 9,
+        "start": "a",
+        "end": "b",
+        "total_trades": 1,
+        "win_rate": 1.0,
+        "total_pnl": 103.56,
+        "return": 0.0061,
+        "buy_and_hold": {"return": 0.1},
+        "max_drawdown": 0.0,
+        "sharpe": None,
+        "ambiguity_band": {"ambiguous_trades": 0, "worst_pnl": 1.0, "best_pnl": 1.0},
+        "forced_exits": 1,
+        "orders_rejected": 0,
+    }
+    said = short_report(report, {})
+    assert "1 open at the end (in the return, not in the profit), 0 orders rejected" in said
+    assert "not counted" not in short_report({**report, "forced_exits": 0}, {})
