@@ -14,6 +14,8 @@ LONGEST_REASON = 1000
 def gate_table(verdicts: Sequence[Judged], remembered: Collection[str] = ()) -> str:
     """One line a gate, the reason and the next step below those that failed, a line of count.
 
+    A gate that did not run because of another one's failure has its reason on its own line.
+
     Args:
         verdicts: what the gates said.
         remembered: the gates whose tools were not run again, since nothing has changed.
@@ -21,7 +23,10 @@ def gate_table(verdicts: Sequence[Judged], remembered: Collection[str] = ()) -> 
     if not verdicts:
         return "No gate has run, so nothing is proven.\n"
     names = [one_line(verdict.name, 30) for verdict in verdicts]
-    figures = [one_line(verdict.figure, LONGEST_REASON) for verdict in verdicts]
+    figures = [
+        one_line(verdict.reason if _is_unrun(verdict) else verdict.figure, LONGEST_REASON)
+        for verdict in verdicts
+    ]
     wide = max(4, *(_columns(name) for name in names))
     lines = [f"{_padded('gate', wide)}  result  figure"]
     for verdict, name, figure in zip(verdicts, names, figures, strict=True):
@@ -34,12 +39,17 @@ def gate_table(verdicts: Sequence[Judged], remembered: Collection[str] = ()) -> 
             f"{start}{told[0]}".rstrip(),
             *(" " * _columns(start) + more for more in told[1:]),
         ]
-        if not passed:
+        if not passed and not _is_unrun(verdict):
             lines += _told(verdict, wide + 2)
     lines.append(_count(verdicts, names))
     if remembered:
         lines.append("remembered: same files and tools as before, not run again; --fresh runs all")
     return "\n".join(lines) + "\n"
+
+
+def _is_unrun(verdict: Judged) -> bool:
+    """Tell whether the gate only says that another gate's failure kept it from running."""
+    return verdict.passed is not True and verdict.reason.startswith("not run: ")
 
 
 def _told(verdict: Judged, indent: int) -> list[str]:

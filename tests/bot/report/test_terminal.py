@@ -24,6 +24,14 @@ def test_what_failed_is_named_and_explained() -> None:
     assert "next:  Annotate the function" in table
 
 
+def test_a_gate_that_another_kept_from_running_takes_one_line() -> None:
+    crashed = Answer("pytest", False, "no report", "ZeroDivisionError", "a.py:3", "mend it")
+    kept = Answer("lookahead", False, "not run", "not run: see pytest", "a.py", "mend pytest first")
+    lines = gate_table((crashed, kept)).splitlines()
+    assert lines[-2].split() == ["lookahead", "FAIL", "not", "run:", "see", "pytest"]
+    assert len(lines) == 1 + 4 + 1 + 1
+
+
 def test_a_failure_without_a_reason_says_so() -> None:
     assert "The gate gave no reason." in gate_table([Answer("x", False)])
 
