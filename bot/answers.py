@@ -33,12 +33,14 @@ class Answers:
 
     Attributes:
         bars: the bars that were asked about.
+        later: the bars that were asked about after the first pass.
         passes: one tuple of answers for each time the conversation was held.
         indicators: what stands for the indicators of each pass; only compared, never believed.
         signals: the bars at which each rule holds, as the strategy offers them for all at once.
     """
 
-    bars: tuple[int, ...]
+    bars: Sequence[int]
+    later: Sequence[int]
     passes: tuple[tuple["Answer", ...], ...]
     indicators: tuple[str, ...] = ()
     signals: Mapping[str, Sequence[int]] = field(default_factory=dict)
@@ -60,6 +62,9 @@ class Answer:
     order: Mapping[str, Any] | None
     leave_long: bool
     leave_short: bool
+
+
+QUIET = Answer(None, False, False)
 
 
 def read_answers(
@@ -135,22 +140,29 @@ def _read_run(raw: object, run: Run, length: int) -> Answers:
     if "error" in raw:
         raise _strategy_error(raw["error"])
     count = length if run.bars is None else run.bars
-    asked = tuple(range(count)) if run.at is None else run.at
+    asked = range(count) if run.at is None else run.at
+    later = asked if run.later is None else run.later
     passes = raw.get("passes")
     if not isinstance(passes, list) or len(passes) != run.passes:
         raise NoAnswer("a run has not the passes that were asked for")
     read = []
-    for one in passes:
-        if not isinstance(one, list) or len(one) != len(asked):
-            raise NoAnswer(f"answers for {len(asked)} bars were asked for, others came")
-        pairs = zip(one, asked, strict=True)
-        read.append(tuple(_read_answer(answer, bar, run.symbol) for answer, bar in pairs))
+    for number, one in enumerate(passes):
+        bars = later if number else asked
+        if not isinstance(one, list) or len(one) != len(bars):
+            raise NoAnswer(f"answers for {len(bars)} bars were asked for, others came")
+        pairs = zip(one, bars, strict=True)
+        read.append(
+            tuple(
+                QUIET if answer is None else _read_answer(answer, bar, run.symbol)
+                for answer, bar in pairs
+            )
+        )
     digests = raw.get("indicators", [])
     if not isinstance(digests, list) or not all(
         isinstance(d, str) and len(d) < 100 for d in digests
     ):
         raise NoAnswer("a run's indicators are malformed")
-    return Answers(asked, tuple(read), tuple(digests), _read_signals(raw, run, count))
+    return Answers(asked, later, tuple(read), tuple(digests), _read_signals(raw, run, count))
 
 
 def _read_signals(raw: Mapping[str, Any], run: Run, count: int) -> dict[str, list[int]]:

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from bot.coder.settings import flat_settings
+from bot.contract.evaluator import evaluate
 from bot.contract.language import Program
 from bot.contract.model import Contract
 from bot.elsewhere import Place, places
@@ -43,6 +44,9 @@ ASKED_BEFORE = 28
 # Determinism asks again in another year, ahead and back; elsewhere draws others.
 SHIFTED_CLOCK_S = (86_400 * 1370, -86_400 * 2900)
 ASKED_IN_THE_PAST = 100
+# Of a longer history every bar is asked about once; the second time, in another process and on
+# other prices, as many as this.
+MOST_ASKED_AGAIN = 20_000
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class Trial:
     Attributes:
         tools: flake8, mypy and bandit.
         tests: pytest.
-        whole: the strategy asked about every bar, twice.
+        whole: the strategy asked about every bar, twice; see MOST_ASKED_AGAIN.
         again: the same in another process, with another hash seed and other clocks, and then the
             places elsewhere.
         cuts: the strategy asked at the end of cut-off histories, each in a fresh process, and
@@ -137,15 +141,17 @@ def run_trial(
     strategy = f"Backtest/codes/{contract.file_stem}.py"
     tests = f"tests/test_{contract.file_stem}.py"
     cfg = dict(flat_settings(contract, program).defaults)
-    talks = Talks(strategy, files[strategy], cfg, data, limits)
     perturbed = perturb(data, files[strategy])
+    frames = {**data.frames, **perturbed}
+    some = {key: some_bars(program, frame, files[strategy]) for key, frame in frames.items()}
+    talks = Talks(strategy, files[strategy], cfg, data, limits, some)
     thorough = trusted_tests is not None
     elsewhere = places(contract, program, data, files[strategy], thorough)
     again = (*talks.again(), *talks.elsewhere(elsewhere))
     others = {**data.frames, **{place_name(n): p.frame for n, p in enumerate(elsewhere)}}
     jobs: dict[str, Job] = {
         # The longest first, so that the others fit beside it.
-        "cuts": talks.job("cuts", talks.cuts(), {**data.frames, **perturbed}),
+        "cuts": talks.job("cuts", talks.cuts(), frames),
         "whole": talks.job("whole", talks.whole(), data.frames),
         "mypy": _tool("mypy", files, mypy_cache, limits),
         "pytest": pytest_job(tests, files, timeout_s=limits.time_s, memory_mb=limits.memory_mb),
@@ -171,9 +177,7 @@ def run_trial(
         tests=outcomes["pytest"],
         whole=Conversation(talks.whole(), talks.named(data.frames), outcomes["whole"]),
         again=Conversation(again, talks.named(others), outcomes["again"]),
-        cuts=Conversation(
-            talks.cuts(), talks.named({**data.frames, **perturbed}), outcomes["cuts"]
-        ),
+        cuts=Conversation(talks.cuts(), talks.named(frames), outcomes["cuts"]),
         perturbed=perturbed,
         places=elsewhere,
         trusted=None if trusted_tests is None else TrustedTests(trusted_tests, outcomes[_TRUSTED]),
@@ -254,12 +258,14 @@ class Talks:
         cfg: dict[str, Any],
         data: MarketData,
         limits: Limits,
+        some: Mapping[str, tuple[int, ...] | None],
     ) -> None:
         self._strategy = strategy
         self._source = source
         self._cfg = cfg
         self._data = data
         self._limits = limits
+        self._some = some
 
     def job(
         self,
@@ -287,21 +293,21 @@ class Talks:
         return {_file_name(key): frame for key, frame in frames.items()}
 
     def whole(self) -> tuple[Run, ...]:
-        """Every bar, twice on the same object."""
+        """Every bar, twice on the same object; of a long history some of them twice."""
         return tuple(
-            Run(f"whole {symbol}", _file_name(symbol), symbol, passes=2)
+            Run(f"whole {symbol}", _file_name(symbol), symbol, passes=2, later=self._some[symbol])
             for symbol in self._data.frames
         )
 
     def again(self) -> tuple[Run, ...]:
-        """Every bar in another year, and some of them in one that is long gone."""
+        """Every bar, or some, in another year, and some of them in one that is long gone."""
         ahead, back = SHIFTED_CLOCK_S
         runs = []
         for symbol, frame in self._data.frames.items():
-            some = tuple(range(0, len(frame), -(-len(frame) // ASKED_IN_THE_PAST)))
+            few = tuple(range(0, len(frame), -(-len(frame) // ASKED_IN_THE_PAST)))
             name, file = f"again {symbol}", _file_name(symbol)
-            runs.append(Run(name, file, symbol, clock_shift_s=ahead))
-            runs.append(Run(name, file, symbol, at=some, clock_shift_s=back))
+            runs.append(Run(name, file, symbol, at=self._some[symbol], clock_shift_s=ahead))
+            runs.append(Run(name, file, symbol, at=few, clock_shift_s=back))
         return tuple(runs)
 
     def elsewhere(self, found: tuple[Place, ...]) -> tuple[Run, ...]:
@@ -321,7 +327,7 @@ class Talks:
         )
 
     def cuts(self) -> tuple[Run, ...]:
-        """The last bars of cut-off histories, then every bar of other prices.
+        """The last bars of cut-off histories, then every bar of other prices, or some of them.
 
         The shortest history comes first: whatever one run could tell a later one, it knows no bar
         that the later one lacks.
@@ -335,8 +341,8 @@ class Talks:
                 cuts.append((frame["timestamp"].iloc[bars - 1], run))
         cuts.sort(key=lambda cut: cut[0])
         others = [
-            Run(f"other {symbol}", _file_name(other_name(symbol)), symbol)
-            for symbol in self._data.frames
+            Run(f"other {symbol}", _file_name(name), symbol, at=self._some[name])
+            for symbol, name in ((symbol, other_name(symbol)) for symbol in self._data.frames)
         ]
         return (*(run for _, run in cuts), *others)
 
@@ -347,6 +353,21 @@ def cut_points(bars: int, count: int, source: bytes) -> list[int]:
     if bars <= count:
         return list(range(1, bars + 1))
     return sorted(chance.sample(range(1, bars + 1), count))
+
+
+def some_bars(program: Program, frame: pd.DataFrame, source: bytes) -> tuple[int, ...] | None:
+    """The bars of a long history that are asked about more than once; None for all of a short one.
+
+    Half of them are drawn where a rule of the contract holds, half anywhere.
+    """
+    if len(frame) <= MOST_ASKED_AGAIN:
+        return None
+    chance = random.Random(hashlib.sha256(b"some\0" + source).digest())  # noqa: S311 - no secret
+    values, half = evaluate(program, frame), MOST_ASKED_AGAIN // 2
+    rules = np.logical_or.reduce([np.asarray(values[rule], np.bool_) for rule in program.rules])
+    held = np.flatnonzero(rules).tolist()
+    drawn = {*chance.sample(held, min(half, len(held))), *chance.sample(range(len(frame)), half)}
+    return tuple(sorted(drawn))
 
 
 def asked_bars(bars: int, source: bytes) -> tuple[int, ...]:

@@ -4,12 +4,14 @@
 /out/decisions.json:
 
     {"runs": [{"name": "whole", "symbol": "BTC/USDT", "bars": 3000,
-               "passes": [[[order_request or null, exit_long or null, exit_short or null], ...]],
+               "passes": [[null, [order_request or null, exit_long or null, exit_short or null],
+                           ...]],
                "indicators": ["digest of all indicator values", ...],
                "signals": {"enter_long": [bars at which it holds], ...}},
               {"name": "cut", "error": {"type": "ValueError", "message": "...", "line": 41}}]}
 
-one answer for every bar that was asked about, in the order of `at`; `line` is the last line of
+one answer for every bar that was asked about, in the order of `at`, null where all three parts of
+it are; `line` is the last line of
 the strategy's own file on the way to the error, null if it was never there. `signals` is there
 where it was asked for.
 
@@ -22,6 +24,7 @@ the rest from its own prices.
 """
 
 import ctypes
+import functools
 import gc
 import hashlib
 import importlib.util
@@ -101,7 +104,11 @@ def _run(job: Path, request: Request, run: Run) -> dict[str, Any]:
         strategy = _load(path).Strategy({**request.cfg, **run.cfg, "symbol": run.symbol})
         asked = range(len(frame)) if run.at is None else run.at
         converse = _converse_at_the_end if run.ends else _converse
-        talks = [converse(strategy, frame, run.symbol, asked) for _ in range(run.passes)]
+        later = asked if run.later is None else run.later
+        talks = [
+            converse(strategy, frame, run.symbol, later if number else asked)
+            for number in range(run.passes)
+        ]
         more = {"signals": _signals(strategy, frame)} if run.signals else {}
     except BaseException as error:  # SystemExit too: leaving early is an answer like any other
         return {"error": _describe(error, path)}
@@ -122,7 +129,7 @@ def _load(path: Path) -> ModuleType:
 
 def _converse(
     strategy: Any, frame: Any, symbol: str, asked: Sequence[int]
-) -> tuple[list[list[Any]], str]:
+) -> tuple[list[list[Any] | None], str]:
     """What is answered at every bar, and a digest of the indicators behind it."""
     indicators = strategy.prepare_indicators(frame)
     digest = _digest(indicators)
@@ -134,7 +141,7 @@ def _converse(
 
 def _converse_at_the_end(
     strategy: Any, frame: Any, symbol: str, asked: Sequence[int]
-) -> tuple[list[list[Any]], str]:
+) -> tuple[list[list[Any] | None], str]:
     """The same, each bar as the last one of its history: one candle more is a new question."""
     answers = []
     for idx in asked:
@@ -144,10 +151,21 @@ def _converse_at_the_end(
     return answers, ""
 
 
-def _ask(strategy: Any, frame: Any, indicators: Any, symbol: str, idx: int) -> list[Any]:
+def _ask(strategy: Any, frame: Any, indicators: Any, symbol: str, idx: int) -> list[Any] | None:
     answers = [plain(strategy.find_entries(frame, indicators, idx))]
-    for position_id, action, side in ((LONG_ID, "BUY", "long"), (SHORT_ID, "SELL", "short")):
-        position = {
+    for position in _positions(symbol, idx % 12):
+        shown = dict(position)
+        answers.append(plain(strategy.find_exits(shown, frame, indicators, idx)))
+        if shown != position:
+            raise ValueError("find_exits changes the position that it is shown")
+    return None if answers == [None, None, None] else answers
+
+
+@functools.cache
+def _positions(symbol: str, idx: int) -> tuple[dict[str, Any], ...]:
+    """A long and a short position, to be copied."""
+    return tuple(
+        {
             "position_id": position_id,
             "order_id": f"order-of-{position_id}",
             "symbol": symbol,
@@ -165,11 +183,8 @@ def _ask(strategy: Any, frame: Any, indicators: Any, symbol: str, idx: int) -> l
             "comment": f"enter_{side}",
             "closing": False,
         }
-        shown = dict(position)
-        answers.append(plain(strategy.find_exits(shown, frame, indicators, idx)))
-        if shown != position:
-            raise ValueError("find_exits changes the position that it is shown")
-    return answers
+        for position_id, action, side in ((LONG_ID, "BUY", "long"), (SHORT_ID, "SELL", "short"))
+    )
 
 
 def _signals(strategy: Any, frame: Any) -> dict[str, list[int]]:

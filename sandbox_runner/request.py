@@ -21,6 +21,7 @@ class Run:
     bars: int | None = None  # the first n bars only; None: all
     at: tuple[int, ...] | None = None  # the bars that are asked about, in this order; None: all
     passes: int = 1  # the whole conversation again, on the same object
+    later: tuple[int, ...] | None = None  # the bars of the passes after the first; None: the same
     clock_shift_s: int = 0  # what the strategy takes for the present moves by this
     cfg: Mapping[str, Any] = field(default_factory=dict)  # settings other than the request's
     ends: bool = False  # each bar is asked about as the last of its own history
@@ -46,7 +47,11 @@ class Request:
         """As the file held it."""
         raw = json.loads(content)
         runs = [
-            Run(**{**run, "at": None if run["at"] is None else tuple(run["at"])})
+            Run(**{**run, **{key: _bars(run[key]) for key in ("at", "later")}})
             for run in raw["runs"]
         ]
         return cls(raw["strategy"], raw["cfg"], runs, raw["workers"])
+
+
+def _bars(raw: list[int] | None) -> tuple[int, ...] | None:
+    return None if raw is None else tuple(raw)

@@ -187,7 +187,7 @@ def judge_determinism(trial: Trial, strategy: str) -> Verdict:
     for first, ahead, back in zip(whole, again[::2], again[1::2], strict=True):
         elsewhen = "asked in another process with another hash seed and clock"
         for answers, asked, how in (
-            (first.passes[1], first.bars, "asked a second time"),
+            (first.passes[1], first.later, "asked a second time"),
             (ahead.passes[0], ahead.bars, elsewhen),
             (back.passes[0], back.bars, elsewhen),
         ):
@@ -200,7 +200,9 @@ def judge_determinism(trial: Trial, strategy: str) -> Verdict:
             reason = "the indicators change when they are prepared again; the answers may follow"
             return Verdict(name, False, "indicators differ", reason, strategy, step, "found")
     bars = sum(len(answers.bars) for answers in whole)
-    return Verdict(name, True, f"{bars} bars, 3 times the same")
+    thrice = sum(len(answers.later) for answers in whole)
+    some = "" if thrice == bars else f", {thrice} of them"
+    return Verdict(name, True, f"{bars} bars{some}, 3 times the same")
 
 
 def judge_lookahead(trial: Trial, contract: Contract, program: Program, strategy: str) -> Verdict:
@@ -252,10 +254,11 @@ def _on_other_prices(
     """What is wrong with the answers on other prices, and whether it is this gate's own reason."""
     frame = trial.perturbed[other_name(symbol)]
     expected = contract_decisions(contract, program, frame, symbol)
-    difference = same_decisions(answers.record(), expected)
+    difference = same_decisions(answers.record(), _within(expected, answers))
     if not difference:
         return "", ""
-    if answers.passes[0] == whole[symbol] and len(set(map(repr, whole[symbol]))) > 1:
+    before = tuple(whole[symbol][bar] for bar in answers.bars)
+    if answers.passes[0] == before and len(set(map(repr, before))) > 1:
         # Other prices, the same orders at the same times: a table of what will happen.
         return f"the answers stay the same on other prices: {difference}", "found"
     return f"on other prices the strategy leaves the contract: {difference}", "contract"
@@ -296,13 +299,20 @@ def _at_a_place(contract: Contract, program: Program, place: Place, answers: Ans
             if odd:
                 return f"bar {odd[0]}: `signals` differs from the contract's {rule}"
     expected = decisions_of(as_set, ruled, place.frame, values, place.symbol)
+    return same_decisions(answers.record(), _within(expected, answers))
+
+
+def _within(expected: Mapping[str, Any], answers: Answers) -> dict[str, Any]:
+    """Decisions at the bars that were asked about."""
     bars = set(answers.bars)
-    within = {rule: [bar for bar in expected[rule] if bar in bars] for rule in EXITS}
+    exits = {rule: [bar for bar in expected[rule] if bar in bars] for rule in EXITS}
     entries = {bar: order for bar, order in expected["entries"].items() if int(bar) in bars}
-    return same_decisions(answers.record(), {"entries": entries, **within})
+    return {"entries": entries, **exits}
 
 
 def _first_difference(left: tuple[Answer, ...], right: tuple[Answer, ...]) -> int | None:
+    if left == right:
+        return None
     pairs = enumerate(zip(left, right, strict=True))
     return next((place for place, (mine, theirs) in pairs if mine != theirs), None)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.answers import NoAnswer, plain_text, read_answers, same_decisions
+from bot.answers import Answer, NoAnswer, plain_text, read_answers, same_decisions
 from sandbox_runner.port import Outcome
 from sandbox_runner.request import DECISIONS_FILE, Run
 
@@ -58,10 +58,22 @@ def read(content: Any) -> Any:
     return read_answers(outcome(data), RUNS, LENGTHS)
 
 
+def test_a_quiet_bar_is_null_and_a_later_pass_may_have_fewer_bars() -> None:
+    run = Run("whole", RUNS[0].candles, RUNS[0].symbol, passes=2, later=(1,))
+    raw = {"runs": [{"passes": [[None, [ORDER, None, None]], [None]]}]}
+    [answers] = read_answers(outcome(json.dumps(raw).encode()), [run], LENGTHS)
+    assert answers.passes[0][0] == answers.passes[1][0] == Answer(None, False, False)
+    assert answers.record()["entries"].keys() == {"1"}
+    assert tuple(answers.later) == (1,)
+    raw["runs"][0]["passes"][1] = [None, None]
+    with pytest.raises(NoAnswer, match="answers for 1 bars"):
+        read_answers(outcome(json.dumps(raw).encode()), [run], LENGTHS)
+
+
 def test_an_order_of_the_agreed_form_is_read() -> None:
     whole, cut = read(document(ORDER))
     assert whole.passes[0][0].order == {**ORDER, "roi": {0: 0.04, 60: 0}}
-    assert (whole.bars, cut.bars) == ((0, 1), (1,))
+    assert (tuple(whole.bars), cut.bars) == ((0, 1), (1,))
     assert whole.record()["entries"].keys() == {"0"}
 
 

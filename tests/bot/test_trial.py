@@ -1,14 +1,18 @@
 """Where histories are cut, and the other prices that a strategy is asked about."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from Backtest.candles import columns_of, read_candles
+from bot.contract.evaluator import evaluate
+from bot.contract.load import load_contract
+from bot.contract.program import compile_contract
 from bot.market_data import MarketData
-from bot.trial import CUTS, cut_points, other_name, perturb
-from tests.e2e.lines import CANDLES
+from bot.trial import CUTS, MOST_ASKED_AGAIN, cut_points, other_name, perturb, some_bars
+from tests.e2e.lines import CANDLES, HOUSE
 
 
 @pytest.fixture(scope="module")
@@ -57,3 +61,20 @@ def test_other_prices_follow_from_the_source_alone(data: MarketData) -> None:
     assert perturb(data, b"a")[name].equals(perturb(data, b"a")[name])
     assert not perturb(data, b"a")[name].equals(perturb(data, b"b")[name])
     assert not perturb(data, b"a")[name].equals(perturb(data, b"a")[other_name("ETH/USDT")])
+
+
+def test_of_a_long_history_some_bars_are_asked_about_again(data: MarketData) -> None:
+    program = compile_contract(load_contract(HOUSE / "contracts/oversold_dip.yaml").strategy)
+    short = data.frames["BTC/USDT"]
+    assert some_bars(program, short, b"x") is None
+    long = pd.concat([short] * 100, ignore_index=True)
+    some = some_bars(program, long, b"x")
+    assert some is not None
+    assert list(some) == sorted(set(some))
+    assert MOST_ASKED_AGAIN // 2 <= len(some) <= MOST_ASKED_AGAIN
+    assert 0 <= some[0] <= some[-1] < len(long)
+    values = evaluate(program, long)
+    held = np.flatnonzero(values["enter_long"] | values["exit_long"])
+    assert len(held) > 0
+    assert set(held.tolist()) <= set(some) or len(held) > MOST_ASKED_AGAIN // 2
+    assert some != some_bars(program, long, b"y")

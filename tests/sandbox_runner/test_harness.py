@@ -122,6 +122,15 @@ def test_a_second_pass_uses_the_same_object_and_shows_a_change(inside: Sandbox) 
     assert [answers[0][0] for answers in twice["passes"]] == [{"calls": 1}, {"calls": 2}]
 
 
+def test_a_later_pass_can_have_bars_of_its_own_and_a_quiet_bar_is_null(inside: Sandbox) -> None:
+    run = Run("twice", "btc", "BTC/USDT", passes=2, later=(4, 1))
+    code = "self.seen.append(idx); return {'calls': len(self.seen)} if idx > 3 else None"
+    [twice] = ask(inside, code, run)
+    first, second = twice["passes"]
+    assert first == [*[None] * 4, [{"calls": 5}, None, None], [{"calls": 6}, None, None]]
+    assert second == [[{"calls": 7}, None, None], None]
+
+
 CLOCKS = {
     "time": "time.time()",
     "time_ns": "time.time_ns() / 1e9",

@@ -49,7 +49,7 @@ def judged(
     source = text.replace(old, new).encode() if old else text.encode()
     strategy = "Backtest/codes/oversold_dip.py"
     cfg = dict(flat_settings(contract, program).defaults)
-    talks = Talks(strategy, source, cfg, data, USUAL_LIMITS)
+    talks = Talks(strategy, source, cfg, data, USUAL_LIMITS, {})
     found = places(contract, program, data, source, thorough)
     frames = {place_name(number): place.frame for number, place in enumerate(found)}
     runs = talks.elsewhere(found)
