@@ -67,7 +67,7 @@ def test_the_corpus_has_every_form_of_risk(contracts: list[Contract]) -> None:
         *("take_profit float", "take_profit str", "take_profit atr", "take_profit NoneType"),
         *("trail at once False", "trail later False", "trail later True"),
         *("roi", "exit_profit_only", "ignore_roi_if_entry_signal"),
-        *("size equity", "size units", "size risk"),
+        *("size equity", "size units", "size risk", "size cap"),
         *("1 symbols", "2 symbols", "3 symbols", "spot", "futures"),
         *("enter_long", "exit_long", "enter_short", "exit_short"),
     }
