@@ -122,7 +122,7 @@ def random_risk(rng: random.Random, minutes: int, several: bool) -> dict[str, An
         if isinstance(risk["stop_loss"], dict):
             choices.remove(early)
         risk["trailing_stop"] = rng.choice(choices)
-    sizes = [{"equity": 0.1}, {"equity": 0.5}, {"units": 3}, {"risk": 0.01}, {"equity": 0.99}]
+    sizes = [{"equity": 0.1}, {"equity": 0.5}, {"units": 3}, {"risk": 0.009}, {"equity": 0.99}]
     sizes += [{"risk": 0.02, "cap": rng.choice([0.3, 1.0])}]
     risk["size"] = rng.choice(sizes)
     risk["exit_profit_only"] = rng.random() < 0.3
