@@ -57,7 +57,9 @@ def rules_of(expected: Expected) -> set[str]:
 
 def test_the_broker_agrees_for_every_form_of_risk() -> None:
     chance = random.Random(7)
-    forms = list(itertools.product(STOPS, TARGETS, TRAILS, TABLES, COSTS, SIDES))
+    every = itertools.product(STOPS, TARGETS, TRAILS, TABLES, COSTS, SIDES)
+    # No short can gain more than all.
+    forms = [form for form in every if form[1] != 1.5 or form[5] == "long"]
     seen: set[str] = set()
     for stop, target, trail, table, costs, side in chance.sample(forms, 60):
         risk = {"stop_loss": stop, "take_profit": target, "trailing_stop": trail, "roi": table}
