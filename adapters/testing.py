@@ -34,7 +34,7 @@ _STAGED_BODIES = (0.0, 0.1, 0.4, 1.0, 1.0, 2.0, 3.0)
 _STAGED_SHADOWS = (0.0, 0.0, 0.0, 0.1, 0.4, 2.0)
 
 
-class Mood(NamedTuple):
+class _Mood(NamedTuple):
     """How a market behaves: its level, volume and swings, how often it turns, gaps and rests."""
 
     price: float = 100.0
@@ -47,13 +47,13 @@ class Mood(NamedTuple):
 
 # The usual one, and others for rules that it does not decide.
 MOODS = (
-    Mood(),
-    Mood(price=30_000.0, volume=1_000),
-    Mood(price=5.0, volume=100_000),
-    Mood(swing=0.15),
-    Mood(swing=4.0, gaps=0.3, untraded=0.2),
-    Mood(swing=0.5, regime_bars=250, untraded=0.2),
-    Mood(price=1_000.0, volume=10_000_000, swing=2.0, regime_bars=10),
+    _Mood(),
+    _Mood(price=30_000.0, volume=1_000),
+    _Mood(price=5.0, volume=100_000),
+    _Mood(swing=0.15),
+    _Mood(swing=4.0, gaps=0.3, untraded=0.2),
+    _Mood(swing=0.5, regime_bars=250, untraded=0.2),
+    _Mood(price=1_000.0, volume=10_000_000, swing=2.0, regime_bars=10),
 )
 
 
