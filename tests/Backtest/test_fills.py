@@ -3,7 +3,7 @@
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from Backtest import kernel_parts
@@ -26,6 +26,7 @@ from Backtest.fills import (
     stop_entry,
 )
 from Backtest.settings import step_parts
+from tests.chance import examples
 
 GRID = (1.0, 2.0, 3.0, 4.0, 5.0)
 ALL_BARS = [
@@ -149,7 +150,7 @@ def test_the_roi_price_earns_its_profit_after_both_commissions(sign: int) -> Non
     assert (got * (1 - fee) - paid * (1 + fee)) / opened == pytest.approx(0.04)
 
 
-@settings(derandomize=True, max_examples=300)
+@examples(300)
 @given(
     st.floats(0.01, 1e5),
     st.sampled_from([(0.01, 2), (0.05, 2), (0.25, 2), (0.3, 1), (1e-4, 4), (5.0, 0)]),
@@ -167,7 +168,7 @@ def test_steps_bracket_a_value_and_keep_one_that_is_on_them(
     assert (below, above) == (round(below, digits), round(above, digits))
 
 
-@settings(derandomize=True, max_examples=300)
+@examples(300)
 @given(st.floats(1e-3, 1e6), st.sampled_from([1e-8, 1e-5, 0.1, 0.3, 0.7]))
 def test_a_volume_in_lots_however_small_is_left_alone(value: float, lot: float) -> None:
     volume = round_down(value, lot)

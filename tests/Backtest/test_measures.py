@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from Backtest import candles, curves
@@ -18,6 +18,7 @@ from Backtest.errors import CandleError
 from Backtest.exact_sums import exact_sum
 from Backtest.measures import exact_total
 from Backtest.measures import survey as compiled_survey
+from tests.chance import examples
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -59,7 +60,7 @@ def test_returns_that_hardly_differ_keep_their_digits(spread: float) -> None:
         assert found[0].deviation == pytest.approx(exact, rel=1e-6, abs=1e-15)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.integers(0, 10**6),
     st.integers(2, 3000),
@@ -82,7 +83,7 @@ def test_a_curve_is_measured_to_the_last_bit(
     ]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     st.integers(0, 10**6),
     st.lists(st.tuples(st.integers(0, 90), st.integers(0, 200)), max_size=12),
@@ -113,7 +114,7 @@ def test_a_curve_that_is_not_positive_is_left_to_the_plain_way(bad: float) -> No
     assert compiled_survey(rows, 100.0, [(0, 4)]) is None
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(numbers, max_size=60))
 def test_sums_are_rounded_once(values: list[float]) -> None:
     found = exact_total(np.array(values, dtype=np.float64))
@@ -142,7 +143,7 @@ def passes(columns: Candles) -> bool:
     return bool(are_sound(columns.times, *(getattr(columns, name) for name in COLUMNS)))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.integers(1, 40),
     st.sampled_from(["times", *COLUMNS]),

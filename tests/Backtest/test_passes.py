@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import Backtest.kernel  # noqa: F401 - machine code is at hand
@@ -15,11 +15,12 @@ from Backtest.candle_pass import EXACT_US, us_to_ms
 from Backtest.candles import columns_of
 from Backtest.errors import CandleError
 from Backtest.signal_pass import both_crossings, crossings
+from tests.chance import examples
 
 cells = st.one_of(st.integers(-2, 2).map(float), st.just(np.nan), st.floats(-1e300, 1e300))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(st.tuples(cells, cells), max_size=60))
 def test_a_crossing_is_above_now_and_not_one_bar_ago(pairs: list[tuple[float, float]]) -> None:
     a, b = np.array(pairs).reshape(-1, 2).T.copy()
@@ -52,7 +53,7 @@ def test_series_cross_alike_with_and_without_machine_code(level: float | None) -
     assert all(np.array_equal(one, two) for one, two in zip(plain, quick, strict=True))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(st.integers(0, EXACT_US - 1), max_size=50), st.integers(0, EXACT_US // 1000 - 2))
 def test_microseconds_become_milliseconds_rounded_down(some: list[int], whole: int) -> None:
     stamps = np.array([*some, whole * 1000, whole * 1000 + 999, whole * 1000 + 1000], np.int64)
@@ -87,7 +88,7 @@ def test_a_missing_moment_is_named_by_its_row() -> None:
         columns_of(candles)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(st.sampled_from((-1, 0, 0, 0, 1)), max_size=200))
 def test_the_sample_takes_flags_from_every_part_of_the_run(flags: list[int]) -> None:
     places = [place for place, flag in enumerate(flags) if flag == 1]

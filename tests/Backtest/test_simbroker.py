@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from Backtest.errors import CandleError, SettingError
 from Backtest.simbroker import SimBroker
+from tests.chance import examples
 
 FLAT = (100, 100, 100, 100)
 MINUTE = 60_000
@@ -638,12 +639,12 @@ def run_plan(bars: list[tuple[float, ...]], plan: list[tuple[Any, ...]], **costs
 
 
 class TestInvariants:
-    @settings(derandomize=True, max_examples=150, deadline=None)
+    @examples(150)
     @given(walks, plans)
     def test_money_is_conserved_with_costs(self, steps: Any, plan: Any) -> None:
         run_plan(walk_bars(steps), plan, commission=0.001, slippage=0.001, spread=0.001)
 
-    @settings(derandomize=True, max_examples=150, deadline=None)
+    @examples(150)
     @given(walks, plans)
     def test_no_fill_is_outside_its_bar(self, steps: Any, plan: Any) -> None:
         bars = walk_bars(steps)
@@ -651,7 +652,7 @@ class TestInvariants:
             assert bars[trade.entry_row][2] <= trade.entry_price <= bars[trade.entry_row][1]
             assert bars[trade.exit_row][2] <= trade.exit_price <= bars[trade.exit_row][1]
 
-    @settings(derandomize=True, max_examples=150, deadline=None)
+    @examples(150)
     @given(walks, plans, st.integers(3, 30))
     def test_the_future_cannot_change_the_past(self, steps: Any, plan: Any, cut: int) -> None:
         bars = walk_bars(steps)
@@ -660,7 +661,7 @@ class TestInvariants:
         past = [trade for trade in whole if trade.exit_row < cut and not trade.forced]
         assert [trade for trade in part if not trade.forced] == past
 
-    @settings(derandomize=True, max_examples=60, deadline=None)
+    @examples(60)
     @given(walks, plans)
     def test_costs_never_help(self, steps: Any, plan: Any) -> None:
         bars = walk_bars(steps)

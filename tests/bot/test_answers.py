@@ -4,12 +4,13 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.answers import Answer, NoAnswer, plain_text, read_answers, same_decisions
 from sandbox_runner.port import Outcome
 from sandbox_runner.request import DECISIONS_FILE, Run
+from tests.chance import examples
 
 RUNS = (Run("whole", "btc", "BTC/USDT", passes=2), Run("cut", "btc", "BTC/USDT", 2, (1,)))
 LENGTHS = {"btc": 2}
@@ -191,7 +192,7 @@ def test_an_error_of_the_strategy_is_told_on_one_plain_line(error: Any) -> None:
     assert stop.value.line is None
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@examples(300)
 @given(JSON)
 def test_no_document_does_worse_than_no_answer(content: Any) -> None:
     for inside in (content, {"runs": content}, document(content), {"runs": [content, content]}):
@@ -202,14 +203,14 @@ def test_no_document_does_worse_than_no_answer(content: Any) -> None:
         assert [len(each.passes) for each in answers] == [2, 1]
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@examples(200)
 @given(st.binary(max_size=200))
 def test_no_bytes_do_worse_than_no_answer(content: bytes) -> None:
     with pytest.raises(NoAnswer):
         read(content)
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@examples(200)
 @given(st.sampled_from(sorted(ORDER)), JSON)
 def test_one_changed_part_of_an_order_is_read_or_refused(key: str, value: Any) -> None:
     try:

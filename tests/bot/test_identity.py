@@ -2,7 +2,7 @@ import subprocess
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import InputError
@@ -14,6 +14,7 @@ from bot.identity import (
     parse_trailers,
     task_of_branch,
 )
+from tests.chance import examples
 
 TASK = TaskName("oversold-dip", "strategy")
 ID = "corr_0123456789ab"
@@ -29,7 +30,7 @@ def test_the_correlation_id_is_fixed_for_all_time() -> None:
     assert is_correlation_id(found)
 
 
-@settings(derandomize=True)
+@examples(100)
 @given(st.lists(plain, min_size=5, max_size=5), st.integers(0, 4), plain)
 def test_every_part_decides_about_the_correlation_id(
     parts: list[str], place: int, other: str
@@ -68,7 +69,7 @@ def test_a_name_that_is_not_an_id_is_refused(value: str) -> None:
     assert task_of_branch(f"ai/generated/{value}/strategy") is None
 
 
-@settings(derandomize=True)
+@examples(100)
 @given(st.lists(plain, min_size=5, max_size=5))
 def test_trailers_are_read_back(values: list[str]) -> None:
     correlation, prompt, contract, coder, model = values

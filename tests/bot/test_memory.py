@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot import memory as memory_module
@@ -22,6 +22,7 @@ from bot.gates.port import Case
 from bot.market_data import read_market_data
 from bot.memory import MOST_ENTRIES, Memory, question_digest
 from sandbox_runner.port import Job, Outcome, open_sandbox
+from tests.chance import examples
 from tests.e2e.lines import HOUSE, candles_text, contract_text
 
 OUTCOME = Outcome(1, False, False, b"out", b"err", False, {"a": b"\x00\xff"}, {"b": "no"}, 2.0)
@@ -122,7 +123,7 @@ def test_the_name_is_the_same_in_every_process_until_a_version_or_our_code_chang
     assert digest_in_another_process(other_code) != here
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@examples(200)
 @given(place=st.integers(0, 10_000), change=st.integers(1, 255), cut=st.booleans())
 def test_a_damaged_entry_is_as_good_as_absent(
     place: int, change: int, cut: bool, tmp_path_factory: pytest.TempPathFactory

@@ -1,8 +1,9 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.redaction import HIDDEN, inert, is_secret_name, known_secrets, redact
+from tests.chance import examples
 
 BODY = "Zx9" * 14
 
@@ -73,7 +74,7 @@ def test_names_that_are_no_secrets(name: str) -> None:
     assert not is_secret_name(name)
 
 
-@settings(derandomize=True)
+@examples(100)
 @given(st.text())
 def test_nothing_shown_moves_a_cursor_or_commands_a_workflow(text: str) -> None:
     shown = inert(text)

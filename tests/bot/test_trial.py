@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from Backtest.candles import columns_of, read_candles
@@ -12,6 +12,7 @@ from bot.contract.load import load_contract
 from bot.contract.program import compile_contract
 from bot.market_data import MarketData
 from bot.trial import CUTS, MOST_ASKED_AGAIN, cut_points, other_name, perturb, some_bars
+from tests.chance import examples
 from tests.e2e.lines import CANDLES, HOUSE
 
 
@@ -26,7 +27,7 @@ def test_there_are_at_least_forty_cuts() -> None:
     assert len(cut_points(3000, CUTS, b"x")) == CUTS
 
 
-@settings(derandomize=True, max_examples=100, deadline=None)
+@examples(100)
 @given(st.integers(1, 2000), st.integers(1, 60), st.binary(max_size=20))
 def test_cuts_are_inside_the_data_and_the_same_for_the_same_source(
     bars: int, count: int, source: bytes

@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox_runner.answers import NotPlain, plain
+from tests.chance import examples
 
 
-@settings(derandomize=True)
+@examples(100)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_float_keeps_every_bit_through_json(value: float) -> None:
     for given_value in (value, np.float64(value)):

@@ -5,10 +5,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox_runner.candles import pack_candles, read_candles
+from tests.chance import examples
 
 PRICES = ("open", "high", "low", "close", "volume")
 finite = st.floats(allow_nan=True, allow_infinity=True, width=64)
@@ -21,7 +22,7 @@ def frame_of(values: list[list[float]], unit: str = "us") -> pd.DataFrame:
     return frame
 
 
-@settings(derandomize=True, max_examples=50, deadline=None)
+@examples(50)
 @given(st.lists(st.lists(finite, min_size=5, max_size=5), min_size=1, max_size=20))
 def test_every_float_survives(tmp_path_factory: pytest.TempPathFactory, values: list) -> None:
     frame = frame_of(values)

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox_runner.container import Places, describe_container
 from sandbox_runner.container_stream import Conversation, converse, read_answer
 from sandbox_runner.port import Job
 from sandbox_runner.syscalls import DENIED
+from tests.chance import examples
 
 HOUSE = Path(__file__).resolve().parents[2]
 PLACES = Places(Path("/a/job"), Path("/a/packages"))
@@ -110,7 +111,7 @@ def test_words_from_the_inside_are_cleaned() -> None:
     assert collected.refused["a"].isprintable()
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@examples(200)
 @given(st.binary(max_size=300))
 def test_no_answer_breaks_the_reader(answer: bytes) -> None:
     collected = read_answer(answer, ("a", "b"), 50)
@@ -153,7 +154,7 @@ def talk(data: list[bytes], **changes: Any) -> Any:
     return conclusion
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(st.tuples(st.sampled_from((1, 2)), st.binary(max_size=40)), max_size=8),
     st.integers(1, 40),

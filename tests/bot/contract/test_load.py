@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.contract.load import load_contract, missing_candles, parse_contract
@@ -16,6 +16,7 @@ from bot.contract.model import Contract, ModuleContract, Trailing
 from bot.contract.problems import ContractError, Problem
 from bot.contract.source import Form
 from bot.errors import InputError
+from tests.chance import examples
 
 GOOD: dict[str, Any] = {
     "version": "1.0",
@@ -484,7 +485,7 @@ extra = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@examples(150)
 @given(st.dictionaries(dotted | extra, json_values, max_size=3))
 def test_any_value_anywhere_gives_a_contract_or_our_own_error(changes: dict[str, Any]) -> None:
     document = copy.deepcopy(GOOD)
@@ -500,7 +501,7 @@ def test_any_value_anywhere_gives_a_contract_or_our_own_error(changes: dict[str,
         check_answer(text.encode(), form)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@examples(150)
 @given(st.binary(max_size=200), st.integers(0, 600), st.sampled_from(["yaml", "json"]))
 def test_any_bytes_give_our_own_error(noise: bytes, index: int, form: Form) -> None:
     text = yaml.safe_dump(GOOD) if form == "yaml" else json.dumps(GOOD)

@@ -4,13 +4,14 @@ import random
 import string
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.contract.functions import FUNCTIONS
 from bot.contract.rules import MAX_DEPTH, MAX_TEXT, Mistake, Scope, parse_rule
 from bot.contract.tree import Comparison, Indicator, Logic, Number, Price, Shift
 from tests.bot.contract import worlds
+from tests.chance import examples
 
 SCOPE = Scope(
     {"oversold": True, "width": False},
@@ -175,7 +176,7 @@ def test_limits_are_where_they_are_said_to_be() -> None:
     assert mistakes_of("not " + nested)
 
 
-@settings(max_examples=1500, derandomize=True, deadline=None)
+@examples(1500)
 @given(st.text(alphabet=string.printable, max_size=60))
 def test_no_text_raises_anything(text: str) -> None:
     tree, mistakes = parse_rule(text, SCOPE, "boolean")

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.contract.load import parse_contract
@@ -10,6 +10,7 @@ from bot.errors import InputError
 from bot.events.contracts import read_contract
 from bot.events.form import HEADINGS, contract_from_form, read_answers
 from tests.bot.events.hub import ANSWERS, HOUSE, form
+from tests.chance import examples
 
 
 def text(**changes: str) -> str:
@@ -84,7 +85,7 @@ def test_what_is_not_built_yet_is_refused_in_a_form_too(reserved: str) -> None:
     assert "not built yet" in str(problem)
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@examples(150)
 @given(st.sampled_from(sorted(ANSWERS)), st.text(max_size=60))
 def test_an_answer_never_reaches_another_field(heading: str, answer: str) -> None:
     body = form(**{heading.replace(" ", "_"): answer})

@@ -3,13 +3,14 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.events.payload import parse_event
 from bot.events.reasons import Ignored, Reason
 from bot.events.trigger import Dispatched, FormFiled, Ordered, Push
 from tests.bot.events.hub import HOUSE, comment, form, issue, push, repository, user
+from tests.chance import examples
 
 EXAMPLES = json.loads(
     gzip.decompress((HOUSE / "tests/fixtures/webhook_examples.json.gz").read_bytes())
@@ -136,7 +137,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@examples(150)
 @given(
     st.sampled_from(USED),
     st.dictionaries(

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.decisions import SignalDecisions, record
@@ -17,6 +17,7 @@ from bot.gates import engine_parity
 from bot.gates.engine_parity import NotArrays, as_arrays, judge_engine_parity
 from bot.judge import decide
 from bot.market_data import MarketData, read_market_data
+from tests.chance import examples
 from tests.e2e.lines import HOUSE, candles_text, contract_text
 
 EXAMPLES = sorted((HOUSE / "contracts").glob("*.yaml"))
@@ -31,7 +32,7 @@ def test_the_examples_give_the_same_trades_on_every_path(path: Path) -> None:
     assert int(found.figure.split()[0]) > 0
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@examples(150)
 @given(st.integers(0, 10**9))
 def test_recorded_decisions_are_the_arrays_they_were_made_from(seed: int) -> None:
     """Orders written down bar by bar and read back as arrays mean the same signals."""

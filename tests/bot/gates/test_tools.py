@@ -4,11 +4,12 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.gates.tools import judge_tool
 from sandbox_runner.port import Outcome
+from tests.chance import examples
 
 FILES = {"Backtest/codes/x.py": b"", "tests/test_x.py": b""}
 CLEAN = {"flake8": b"", "mypy": b"", "bandit": b'{"errors": [], "results": []}'}
@@ -104,7 +105,7 @@ def test_output_of_another_form_is_a_refusal(tool: str, stdout: bytes) -> None:
     assert not judge_tool(tool, outcome(stdout), FILES).passed
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@examples(200)
 @given(st.sampled_from(TOOLS), st.binary(min_size=1, max_size=80), st.sampled_from([0, 1]))
 def test_no_output_breaks_a_gate(tool: str, stdout: bytes, code: int) -> None:
     found = judge_tool(tool, outcome(stdout, code), FILES)

@@ -1,18 +1,19 @@
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.contract.characters import hidden_kind
 from bot.report.inert import BREAK, clip, html_text, markdown_code, markdown_text, one_line, visible
+from tests.chance import examples
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@examples(300)
 @given(st.text())
 def test_nothing_hidden_is_left(text: str) -> None:
     for shown in (visible(text), html_text(text), markdown_text(text), markdown_code(text)):
         assert not [char for char in shown if hidden_kind(char)]
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@examples(300)
 @given(st.text(), st.integers(1, 80))
 def test_written_text_stays_near_its_limit(text: str, limit: int) -> None:
     assert len(one_line(text, limit)) <= limit

@@ -5,13 +5,14 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.contract.characters import hidden_kind
 from bot.report.page import MOST_TRADES, report_html
 from tests.bot.report.hostile import TEXTS, poisoned
 from tests.bot.report.stories import REFUSED, told
+from tests.chance import examples
 
 ATTRIBUTES = {
     *("lang", "charset", "http-equiv", "content", "name", "class", "scope"),
@@ -63,7 +64,7 @@ def test_a_hostile_text_adds_no_element_and_no_attribute(text: str) -> None:
     assert not shape.comments
 
 
-@settings(derandomize=True, max_examples=40, deadline=None)
+@examples(40)
 @given(st.text(max_size=40))
 def test_no_text_at_all_changes_the_page_around_it(text: str) -> None:
     shape = Shape(report_html(poisoned(f"a{text}b")))

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.report.curve import Point, drawdown, round_steps, thin, time_marks
@@ -12,6 +12,7 @@ from bot.report.holding import held_value
 from bot.report.picture import equity_svg, picture
 from tests.bot.report.hostile import TEXTS
 from tests.bot.report.stories import told
+from tests.chance import examples
 
 HOUR = 3_600_000
 START = 1_704_067_200_000
@@ -27,7 +28,7 @@ series = st.lists(values, min_size=1, max_size=600).map(
 )
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@examples(200)
 @given(series, st.integers(1, 60))
 def test_thinning_keeps_ends_and_extremes_and_invents_nothing(
     points: list[Point], columns: int
@@ -74,7 +75,7 @@ def test_odd_curves_are_drawn(found: list[float]) -> None:
     assert not re.search(r"\b(nan|inf)\b", drawn)
 
 
-@settings(derandomize=True, max_examples=80, deadline=None)
+@examples(80)
 @given(series, series)
 def test_every_curve_is_drawn_within_the_picture(points: list[Point], held: list[Point]) -> None:
     drawn = equity_svg([(time, value, 0.0) for time, value in points], capital=1.0, held=held)
@@ -127,7 +128,7 @@ def test_holding_two_symbols_shares_the_capital() -> None:
     assert held_value({}, 100.0) == []
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@examples(200)
 @given(values, st.floats(1e-6, 1e9), st.integers(2, 10))
 def test_marks_are_within_the_range_and_few(low: float, span: float, most: int) -> None:
     marks = round_steps(low, low + span, most)
@@ -136,7 +137,7 @@ def test_marks_are_within_the_range_and_few(low: float, span: float, most: int) 
     assert all(low - slack <= mark <= low + span + slack for mark in marks)
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@examples(200)
 @given(st.integers(-2_000_000_000_000, 4_000_000_000_000), st.integers(1, 3_000_000_000_000))
 def test_time_marks_are_within_the_span_and_few(start: int, span: int) -> None:
     marks = time_marks(start, start + span, 8)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import cmarkgfm
 import pytest
 from cmarkgfm.cmark import Options
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -17,6 +17,7 @@ from bot.report.proposal import MOST_CHARACTERS, pull_request_body
 from tests.bot.report.hostile import TEXTS, poisoned
 from tests.bot.report.stories import PASSED, REFUSED, Answer, told
 from tests.bot.report.test_page import Shape
+from tests.chance import examples
 
 IMAGE = "https://github.com/o/r/blob/main/equity.svg?raw=true"
 
@@ -63,7 +64,7 @@ def test_a_hostile_text_is_only_text(text: str, render: Callable[[str], str]) ->
     assert not ACTS.search(prose_of(rendered)), ACTS.search(prose_of(rendered))
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@examples(60)
 @given(st.text(alphabet="ab1 @#:/.-_*`~<>[]()!|$&\\\n\r\t+={}\"'%^", max_size=30))
 def test_no_punctuation_adds_markup(text: str) -> None:
     for render in RENDERERS:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
@@ -20,6 +19,7 @@ from bot.server.queue import KEEP_DAYS, LONGEST_WAIT_S, Added, Claim, Queue
 from bot.server.worker import hold_lock, is_alive
 from tests.bot.events.hub import HOUSE
 from tests.bot.server.service import Service
+from tests.chance import examples
 
 HOUR = 3600.0
 
@@ -324,7 +324,7 @@ class Model(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-Model.TestCase.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+Model.TestCase.settings = examples(25, stateful_step_count=25)
 TestModel = Model.TestCase
 
 

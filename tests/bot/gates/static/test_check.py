@@ -4,20 +4,16 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from bot.gates.static.check import OFFENCE_LIMIT, check_bytes
 from bot.gates.static.vocabulary import FILE_CLASSES, FileClass
+from tests.chance import examples
 
 BENIGN = sorted((Path(__file__).parents[3] / "security" / "benign").glob("*.py.txt"))
 SOURCES = [path.read_bytes() for path in BENIGN]
-STEADY = settings(
-    derandomize=True,
-    deadline=None,
-    max_examples=150,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+STEADY = examples(150, suppress_health_check=[HealthCheck.too_slow])
 PIECES = [
     b"self",
     b".",

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.gates.secrets import find_secrets
@@ -13,6 +13,7 @@ from bot.gates.tools import judge_tool
 from bot.trial import without_comments
 from sandbox_runner.jobs import tool_job
 from sandbox_runner.port import open_sandbox
+from tests.chance import examples
 
 DIRECTIVES = [
     "# type: ignore",
@@ -106,7 +107,7 @@ def test_mypy_sees_what_a_comment_would_hide(quiet: bytes) -> None:
     assert verdict.where == "Backtest/codes/x.py:4"
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@examples(200)
 @given(
     st.lists(
         st.sampled_from(

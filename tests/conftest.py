@@ -1,0 +1,3 @@
+"""Loads the profiles of hypothesis before any test is read."""
+
+import tests.chance  # noqa: F401
