@@ -21,15 +21,14 @@ from pathlib import Path
 from bot.coder.template import TemplateCoder
 from bot.contract.load import load_contract
 from bot.contract.program import compile_contract
-from bot.freqtrade_place import find_freqtrade
-from bot.gates.examination import Examination, examine
-from bot.gates.freqtrade import examine_freqtrade
+from bot.data.market_data import read_market_data
+from bot.gates.freqtrade.place import find_freqtrade
+from bot.gates.freqtrade.target import examine_freqtrade
 from bot.gates.port import Case
-from bot.market_data import read_market_data
-from bot.plan import planned_files
-from bot.trial import USUAL_LIMITS
+from bot.plan.todo import planned_files
+from bot.proof.examination import Examination, examine
 from bot.workshop import opened_sandbox, say_on_terminal, warm_mypy_cache
-from sandbox_runner.port import Job, Outcome, Sandbox
+from sandbox_runner.port import USUAL_LIMITS, Job, Outcome, Sandbox
 
 EXAMPLE = Path("contracts/oversold_dip.yaml")
 RUNS = 5

@@ -3,7 +3,6 @@
 import argparse
 import importlib
 import io
-import json
 import os
 import sys
 import tempfile
@@ -12,8 +11,8 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from bot import __version__
+from bot.commands.failure import show_error
 from bot.errors import InputError, StratwrightError
-from bot.redaction import inert
 
 # One module each in bot/commands. They import what is heavy inside run(), so --help stays quick.
 COMMANDS = (
@@ -54,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = run(given)
         sys.stdout.flush()
     except StratwrightError as error:
-        code = tell(error, as_json="--json" in given)
+        code = show_error(error, as_json="--json" in given)
     except KeyboardInterrupt:
         code = 130
     except BrokenPipeError:
@@ -62,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 141
     except Exception:
-        code = confess(as_json="--json" in given)
+        code = show_bug(as_json="--json" in given)
     return code
 
 
@@ -91,27 +90,14 @@ def build_parser() -> Parser:
     return parser
 
 
-def tell(error: StratwrightError, *, as_json: bool) -> int:
-    """Tell the user what happened and what to do."""
-    if as_json:
-        problems = [problem.to_dict() for problem in getattr(error, "problems", ())]
-        answer = {"error": error.message, "hint": error.hint, "problems": problems}
-        sys.stdout.write(json.dumps(answer) + "\n")
-    else:
-        hint = f"{error.hint}\n" if error.hint else ""
-        # The message may quote a stranger's file; in CI nothing of it may be a command.
-        sys.stderr.write(inert(f"{error.message}\n{hint}"))
-    return error.exit_code
-
-
-def confess(*, as_json: bool) -> int:
+def show_bug(*, as_json: bool) -> int:
     """Say that this is our mistake, and where the traceback is."""
     if os.environ.get("STRATWRIGHT_DEBUG") == "1":
         traceback.print_exc()
         place = "The traceback is above."
     else:
         place = _keep_traceback()
-    return tell(
+    return show_error(
         StratwrightError("this is a bug in stratwright, not in your input", place), as_json=as_json
     )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from bot.errors import WorldError
-from bot.lines import append_line
+from bot.files import append_line
 from bot.redaction import HIDDEN, is_secret_name, known_secrets, redact
 
 LOGGERS = ("bot", "sandbox_runner", "adapters", "Backtest")

@@ -13,6 +13,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from bot.errors import InputError
 
 FILE = "stratwright.yml"
+WORKFLOW = ".github/workflows/stratwright.yml"
+FORM = ".github/ISSUE_TEMPLATE/strategy.yml"
 MOST_BYTES = 64_000
 
 _HINT = "Compare it with the stratwright.yml that `stratwright init` writes."

@@ -7,14 +7,14 @@ from pathlib import Path
 from bot.bus.port import open_bus
 from bot.coder.template import TemplateCoder
 from bot.errors import InputError, WorldError
+from bot.files import cache_folder
 from bot.forge.port import open_forge
-from bot.freqtrade_place import find_freqtrade
+from bot.gates.freqtrade.place import find_freqtrade
+from bot.git.repository import Repository, open_repository
 from bot.logs import log_file, set_up
-from bot.memory import Memory
-from bot.pipeline import Workshop
-from bot.places import cache_folder
-from bot.repository import Repository, open_repository
+from bot.proof.line import Workshop
 from bot.settings import FILE, parse_settings
+from sandbox_runner.cache import Memory
 from sandbox_runner.mypy_cache import warm_cache
 from sandbox_runner.port import Sandbox, SandboxUnavailable, open_sandbox
 

@@ -32,6 +32,17 @@ class SandboxUnavailable(Exception):
 
 
 @dataclass(frozen=True)
+class Limits:
+    """What each job in the sandbox may use."""
+
+    time_s: float = 300.0
+    memory_mb: int = 1024
+
+
+USUAL_LIMITS = Limits()
+
+
+@dataclass(frozen=True)
 class Job:
     """One command for the inside, with everything that it may see and use.
 

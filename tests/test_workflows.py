@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bot.events.items import LEGS
 from bot.settings import Settings
-from bot.starter import OWN, starter_files, workflow_text
+from bot.workflow.items import LEGS
+from bot.workflow.starter import OWN, starter_files, workflow_text
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))

@@ -25,10 +25,10 @@ from bot.contract.language import Program
 from bot.contract.load import load_contract
 from bot.contract.model import Contract
 from bot.contract.program import compile_contract
-from bot.freqtrade_parity import Expectation, differing_trade
-from bot.freqtrade_place import find_freqtrade
-from bot.mutation.trial import Mutation
-from bot.targets import decide_delivery
+from bot.gates.freqtrade.parity import Expectation, differing_trade
+from bot.gates.freqtrade.place import find_freqtrade
+from bot.gates.mutation.trial import Mutation
+from bot.proof.targets import decide_delivery
 from tools.corpus_markets import BARS, markets
 from tools.freqtrade_answers import ask_freqtrade
 
@@ -147,9 +147,9 @@ def adapter_mismatches(subject: Subject, frame: pd.DataFrame) -> int:
 
 def judged(paths: list[Path]) -> Iterator[tuple[str, int, list[str]]]:
     """Every contract before every gate, in the sandbox: gates that passed, and what others say."""
-    from bot.gates.examination import examine
     from bot.gates.port import Case
-    from bot.plan import planned_files
+    from bot.plan.todo import planned_files
+    from bot.proof.examination import examine
     from bot.workshop import opened_sandbox, say_on_terminal, warm_mypy_cache
     from tools.corpus_markets import market_data
 
@@ -176,7 +176,7 @@ def judged(paths: list[Path]) -> Iterator[tuple[str, int, list[str]]]:
 
 def mutated(paths: list[Path]) -> Iterator[tuple[str, Mutation]]:
     """What each contract's own tests make of the mutants of its strategy."""
-    from bot.mutation.trial import try_mutants
+    from bot.gates.mutation.trial import try_mutants
     from bot.workshop import opened_sandbox
 
     sandbox = opened_sandbox("auto")

@@ -8,7 +8,7 @@ from adapters.testing import market
 from Backtest.candles import columns_of
 from Backtest.times import timeframe_ms
 from bot.contract.model import Contract
-from bot.market_data import MarketData
+from bot.data.market_data import MarketData
 
 BARS = 5000
 SEEDS = (11, 12, 13)

@@ -28,14 +28,14 @@ from bot.coder.template import TemplateCoder
 from bot.contract.load import load_contract
 from bot.contract.model import Contract
 from bot.contract.program import compile_contract
-from bot.gates.examination import Examination, judge_trial
+from bot.data.market_data import MarketData, read_market_data
 from bot.gates.port import Case
 from bot.gates.static.check import check_bytes
-from bot.market_data import MarketData, read_market_data
-from bot.trial import Limits, run_trial
+from bot.proof.examination import Examination, judge_trial
+from bot.proof.trial import run_trial
 from bot.workshop import opened_sandbox
 from sandbox_runner.jobs import TOOLS
-from sandbox_runner.port import Job, Outcome, Sandbox
+from sandbox_runner.port import Job, Limits, Outcome, Sandbox
 
 FIXTURES = Path(__file__).resolve().parents[1] / "tests" / "fixtures"
 BARS = 1200  # warm-ups of 200 bars are common

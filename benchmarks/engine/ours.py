@@ -20,9 +20,9 @@ from bot.coder.template import TemplateCoder
 from bot.contract.load import parse_contract
 from bot.contract.model import Contract
 from bot.contract.program import compile_contract
-from bot.judge import judge_rules
-from bot.market_data import MarketData
-from bot.sweep import run_sweep
+from bot.data.market_data import MarketData
+from bot.proof.judge import judge_rules
+from bot.sweep.runs import run_sweep
 
 COMMON: dict[str, Any] = {
     "version": "1.0",

@@ -106,7 +106,7 @@ def _measure_sweep(folder: str, stops: int, workers: int) -> None:
     from benchmarks.engine.ours import candles_of, contract_of, sweep_sets
     from benchmarks.engine.worker import load
     from bot.contract.program import compile_contract
-    from bot.sweep import run_sweep
+    from bot.sweep.runs import run_sweep
 
     contract, candles = contract_of("sweep"), candles_of(load(folder))
     program, sets = compile_contract(contract), sweep_sets(stops)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bot.bus.port import CHANNELS, Event, EventError, parse_event
 from bot.errors import InputError
-from bot.lines import Line, append_line, read_lines
+from bot.files import Line, append_line, read_lines
 
 _PAUSE_S = 0.2
 

@@ -22,12 +22,12 @@ from Backtest.times import timeframe_ms
 from bot.coder.fates import fates
 from bot.coder.markets import LONGEST_WALK, lively_markets, patterns
 from bot.coder.scenes import Scene, Sighting, scenes, sightings
+from bot.contract.decisions import decisions_of
 from bot.contract.evaluator import evaluate
 from bot.contract.interpreter import Candle, Interpreter, Reading
 from bot.contract.language import Program
 from bot.contract.model import Contract
 from bot.contract.warmup import warmup
-from bot.decisions import decisions_of
 
 LIVE_BARS = 200
 SAMPLES = 6

@@ -7,7 +7,6 @@ from typing import Any
 
 from bot.coder import emitted, freqtrade_risk
 from bot.coder.freqtrade_names import RESERVED
-from bot.coder.freqtrade_risk import RiskNumbers
 from bot.coder.layout import WIDTH, Group, statement
 from bot.coder.steps import (
     BODY,
@@ -25,6 +24,7 @@ from bot.coder.strategy import quoted
 from bot.contract import catalog
 from bot.contract.language import Program
 from bot.contract.model import Contract
+from bot.contract.risk_numbers import RiskNumbers
 from bot.contract.tree import Indicator, Node, Parameter, Price, walk
 from bot.contract.warmup import warmup
 

@@ -4,7 +4,6 @@ import textwrap
 from collections.abc import Mapping
 
 from bot.coder.layout import WIDTH, Group, statement
-from bot.coder.settings import CfgValue, Settings
 from bot.coder.steps import (
     BODY,
     RULE_TITLES,
@@ -19,6 +18,7 @@ from bot.coder.steps import (
 )
 from bot.contract.language import Program
 from bot.contract.model import Contract, Trailing
+from bot.contract.numbers import CfgValue, Settings
 from bot.contract.tree import Node, Parameter, Price, walk
 
 COSTS = ("commission", "slippage", "spread")

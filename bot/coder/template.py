@@ -12,15 +12,15 @@ from bot.coder import strategy
 from bot.coder.expected import Expected, expect
 from bot.coder.freqtrade import strategy_context
 from bot.coder.port import Candidate, Failure
-from bot.coder.settings import flat_settings
 from bot.coder.tests import test_context
 from bot.contract.digest import contract_digest
 from bot.contract.language import Program
 from bot.contract.model import AnyContract, Contract, ModuleContract
+from bot.contract.numbers import flat_settings
 from bot.contract.program import compile_contract
 from bot.contract.warmup import warmup
 from bot.errors import InputError
-from bot.plan import freqtrade_file, refuse_inexpressible
+from bot.plan.todo import freqtrade_file, refuse_inexpressible
 
 TEMPLATES = Path(__file__).parent / "templates"
 _EXPECTED: dict[str, Expected] = {}

@@ -12,7 +12,7 @@ from bot.progress import Progress
 
 if TYPE_CHECKING:
     from Backtest.simbroker import SimBroker
-    from bot.judge import Judgement
+    from bot.proof.judge import Judgement
 
 HELP = "backtest a contract or a strategy file on candles"
 
@@ -66,9 +66,9 @@ def _of_contract(args: argparse.Namespace, progress: Progress) -> "Judgement":
     _import_talib_alone()
     from bot.contract.load import load_contract
     from bot.contract.program import compile_contract
-    from bot.judge import judge_rules
-    from bot.market_data import read_market_data
-    from bot.places import repository_root
+    from bot.data.market_data import read_market_data
+    from bot.files import repository_root
+    from bot.proof.judge import judge_rules
 
     contract = load_contract(args.subject).strategy
     program = compile_contract(contract)
@@ -102,7 +102,7 @@ def _import_talib_alone() -> None:
 
 def _of_file(args: argparse.Namespace, progress: Progress) -> "Judgement":
     """Ask a strategy file for its decisions, in the sandbox."""
-    from bot.strategy_file import backtest_file
+    from bot.proof.strategy_file import backtest_file
     from bot.workshop import opened_sandbox
 
     if args.data is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bot.health import Finding
+    from bot.health.machine import Finding
 
 HELP = "say what is here, what is missing, and which gates will run"
 
@@ -30,11 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print every finding; 4 if a contract could not be run here."""
-    from bot.health import examine_machine
+    from bot.health.machine import examine_machine
 
     machine = examine_machine(None if args.serve else args.repository, args.sandbox)
     if args.serve:
-        from bot.server.health import examine_server
+        from bot.health.server import examine_server
 
         machine = (*machine, *examine_server())
     remote = look_at_github(args.repository) if args.github else ()
@@ -68,13 +68,13 @@ def look_at_github(place: Path) -> "tuple[Finding, ...]":
     """What GitHub says about the repository; without a token, that one is missing."""
     from bot.errors import StratwrightError
     from bot.forge.github_open import open_github
-    from bot.health import Finding
-    from bot.repository import open_repository
+    from bot.git.repository import open_repository
+    from bot.health.machine import Finding
 
     try:
         forge = open_github(open_repository(place, to_write=False))
     except StratwrightError as error:
         return (Finding("github", False, error.message, error.hint),)
-    from bot.forge.github_health import examine_github
+    from bot.health.github import examine_github
 
     return examine_github(forge)

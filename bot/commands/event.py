@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from bot.events.actions import Actions
-    from bot.events.desk import Desk
-    from bot.events.items import Item, Job
+    from bot.workflow.actions import Actions
+    from bot.workflow.desk import Desk
+    from bot.workflow.items import Item, Job
 
 HELP = "one stage of the line for GitHub's event, inside GitHub Actions"
 Thing = TypeVar("Thing")
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run a stage; the exit code is the worst of all its items."""
     from bot.errors import StratwrightError
-    from bot.events.reasons import Reason, reason_of
+    from bot.workflow.reasons import Reason, reason_of
 
     try:
         return run_stage(args)
@@ -58,7 +58,7 @@ def run_stage(args: argparse.Namespace) -> int:
     """Open what the stage needs, and run it."""
     if args.stage == "gates":
         return run_gates(args)
-    from bot.events.desk import open_desk
+    from bot.workflow.desk import open_desk
 
     desk = open_desk(args.repository, say, may_push=args.stage == "write")
     stages = {"plan": plan, "announce": announce, "generate": generate, "write": write}
@@ -71,11 +71,11 @@ def run_stage(args: argparse.Namespace) -> int:
 def plan(desk: "Desk", args: argparse.Namespace) -> int:
     """Say what there is to do: the jobs of the matrix as outputs."""
     from bot.errors import StratwrightError
-    from bot.events.desk import receive
-    from bot.events.items import make_matrix
-    from bot.events.reasons import Ignored, reason_of
-    from bot.events.writing import ROOM, USUAL, too_many
     from bot.report.inert import markdown_text
+    from bot.workflow.desk import receive
+    from bot.workflow.items import make_matrix
+    from bot.workflow.reasons import Ignored, reason_of
+    from bot.workflow.writing import ROOM, USUAL, too_many
 
     try:
         work = receive(desk)
@@ -113,7 +113,7 @@ def _row(job: "Job") -> dict[str, str | bool]:
 
 def _needs_freqtrade(desk: "Desk", items: "tuple[Item, ...]", job: "Job") -> bool:
     """Whether the job that runs code has to install Freqtrade."""
-    from bot.targets import FREQTRADE
+    from bot.proof.targets import FREQTRADE
 
     asked = (item.read.loaded for item in items if item.key in job.keys and item.read)
     return desk.settings.freqtrade and any(
@@ -123,9 +123,9 @@ def _needs_freqtrade(desk: "Desk", items: "tuple[Item, ...]", job: "Job") -> boo
 
 def announce(desk: "Desk", args: argparse.Namespace) -> int:
     """Say in the issue that work has begun."""
-    from bot.events.desk import find_items
-    from bot.events.writing import announce as begin
-    from bot.events.writing import check_keys
+    from bot.workflow.desk import find_items
+    from bot.workflow.writing import announce as begin
+    from bot.workflow.writing import check_keys
 
     for item in find_items(desk, check_keys(args.keys)):
         begin(desk, item)
@@ -134,10 +134,10 @@ def announce(desk: "Desk", args: argparse.Namespace) -> int:
 
 def generate(desk: "Desk", args: argparse.Namespace) -> int:
     """Write candidates."""
-    from bot.events.desk import find_items
-    from bot.events.items import Item
-    from bot.events.stages import generate as write_candidate
-    from bot.events.writing import check_keys
+    from bot.workflow.desk import find_items
+    from bot.workflow.items import Item
+    from bot.workflow.stages import generate as write_candidate
+    from bot.workflow.writing import check_keys
 
     handed: dict[str, str] = {}
 
@@ -151,11 +151,11 @@ def generate(desk: "Desk", args: argparse.Namespace) -> int:
 
 def write(desk: "Desk", args: argparse.Namespace) -> int:
     """Judge, propose, refuse, close and answer."""
-    from bot.events.desk import find_items
-    from bot.events.handover import Digests, read_handed
-    from bot.events.items import Item
-    from bot.events.writing import check_keys
-    from bot.events.writing import write as write_item
+    from bot.workflow.desk import find_items
+    from bot.workflow.handover import Digests, read_handed
+    from bot.workflow.items import Item
+    from bot.workflow.writing import check_keys
+    from bot.workflow.writing import write as write_item
 
     cases, answers = read_handed(args.cases), read_handed(args.answers)
 
@@ -175,11 +175,11 @@ def write(desk: "Desk", args: argparse.Namespace) -> int:
 
 def run_gates(args: argparse.Namespace) -> int:
     """Run candidates in the sandbox; needs no token, no repository and no event."""
-    from bot.events.actions import open_actions
-    from bot.events.handover import read_handed
-    from bot.events.stages import run_gates as run_one
-    from bot.events.writing import check_keys
     from bot.report.terminal import gate_table
+    from bot.workflow.actions import open_actions
+    from bot.workflow.handover import read_handed
+    from bot.workflow.stages import run_gates as run_one
+    from bot.workflow.writing import check_keys
     from bot.workshop import opened_sandbox, warm_mypy_cache
 
     cases, handed = read_handed(args.cases), dict[str, str]()
@@ -204,7 +204,7 @@ def _hand_on(actions: "Actions", handed: dict[str, str], code: int) -> int:
     A failed job hands nothing on; so one that has something to hand on ends well, and the write
     job, which finds no digest for the others, tells about them.
     """
-    from bot.events.handover import handed_text
+    from bot.workflow.handover import handed_text
 
     actions.output("handed", handed_text(handed))
     return 0 if handed else code
@@ -212,9 +212,9 @@ def _hand_on(actions: "Actions", handed: dict[str, str], code: int) -> int:
 
 def _worst(act: Callable[[Thing], int | None], things: Iterable[Thing]) -> int:
     """Do all of them, whatever becomes of one; the worst exit code counts."""
-    from bot.cli import tell
+    from bot.commands.failure import show_error
     from bot.errors import StratwrightError
-    from bot.events.reasons import reason_of
+    from bot.workflow.reasons import reason_of
 
     codes = [0]
     for thing in things:
@@ -222,13 +222,13 @@ def _worst(act: Callable[[Thing], int | None], things: Iterable[Thing]) -> int:
             codes.append(act(thing) or 0)
         except StratwrightError as error:
             say(f"stopped [{reason_of(error)}]")
-            codes.append(tell(error, as_json=False))
+            codes.append(show_error(error, as_json=False))
     return max(codes)
 
 
 def say(line: str) -> None:
     """Show a line in the runner's log, as nothing but text."""
-    from bot.events.actions import say_in_log
+    from bot.workflow.actions import say_in_log
 
     sys.stderr.write(f"{say_in_log(line)}\n")
     sys.stderr.flush()

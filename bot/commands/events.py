@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
 def show(args: argparse.Namespace, *, follow: bool, as_json: bool) -> None:
     """Print the wanted events until there are no more, or until stopped."""
-    from bot.repository import open_repository
+    from bot.git.repository import open_repository
 
     bus = open_bus(open_repository(args.repository, to_write=False).folder)
     with _until_stopped() as stopped:

@@ -72,7 +72,7 @@ def run_freqtrade(args: argparse.Namespace) -> int:
     """Judge the strategies of Freqtrade files."""
     from Backtest.candles import read_candles
     from Backtest.errors import BacktestError
-    from bot.freqtrade_file import examine_freqtrade_file
+    from bot.gates.freqtrade.file import examine_freqtrade_file
     from bot.report.terminal import gate_table
     from bot.workshop import open_memory, opened_sandbox, say_on_terminal
 
@@ -113,21 +113,20 @@ def run_contract(args: argparse.Namespace, path: Path) -> int:
     from bot.contract.digest import contract_digest
     from bot.contract.load import load_contract
     from bot.contract.program import compile_contract
-    from bot.evidence import Origin
-    from bot.freqtrade_place import find_freqtrade
-    from bot.gates.examination import examine
+    from bot.data.market_data import read_market_data
+    from bot.files import contract_label, repository_root, write_files
+    from bot.gates.freqtrade.place import find_freqtrade
+    from bot.gates.mutation.trial import GATE, try_mutants
     from bot.gates.port import Case
-    from bot.identity import correlation_id
-    from bot.market_data import read_market_data
-    from bot.mutation.trial import GATE, try_mutants
-    from bot.places import contract_label, repository_root
-    from bot.plan import planned_files
+    from bot.git.identity import correlation_id
+    from bot.plan.todo import planned_files
+    from bot.proof.evidence import Origin
+    from bot.proof.examination import examine
+    from bot.proof.sealing import seal
+    from bot.proof.targets import decide_delivery
     from bot.report.headline import figures_of, told_lines
     from bot.report.terminal import gate_table
-    from bot.sealing import seal
-    from bot.targets import decide_delivery
     from bot.workshop import open_memory, opened_sandbox, say_on_terminal, warm_mypy_cache
-    from bot.written import write_files
 
     loaded = load_contract(path)
     contract, label = loaded.strategy, contract_label(path)

@@ -29,8 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write all files, or none if any contract has a mistake."""
     from bot.coder.template import TemplateCoder
-    from bot.places import contract_label
-    from bot.written import write_files
+    from bot.files import contract_label, write_files
 
     coder = TemplateCoder()
     files: dict[str, str] = {}

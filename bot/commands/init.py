@@ -27,9 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write what is not there yet, and say what to do next."""
-    from bot.settings import read_settings
-    from bot.starter import WORKFLOW, made_files, own_files, released_action
-    from bot.written import write_files
+    from bot.files import write_files
+    from bot.settings import WORKFLOW, read_settings
+    from bot.workflow.starter import made_files, own_files, released_action
 
     root = _root(args.folder)
     settings = read_settings(root)
@@ -72,9 +72,9 @@ def _label(root: Path, name: str) -> str:
     from bot.errors import StratwrightError
 
     if os.environ.get("GITHUB_TOKEN"):
-        from bot.forge.github_health import make_label
         from bot.forge.github_open import open_github
-        from bot.repository import open_repository
+        from bot.git.repository import open_repository
+        from bot.health.github import make_label
 
         try:
             make_label(open_github(open_repository(root, to_write=False)))

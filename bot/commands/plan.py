@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bot.plan import TodoList
+    from bot.plan.todo import TodoList
 
 HELP = "check a contract and print its plan"
 _WIDTH = 100
@@ -24,8 +24,8 @@ def run(args: argparse.Namespace) -> int:
     """Print the plan."""
     from bot.contract.load import load_contract
     from bot.contract.model import Contract
-    from bot.places import contract_label
-    from bot.plan import make_plan
+    from bot.files import contract_label
+    from bot.plan.todo import make_plan
 
     loaded = load_contract(args.contract)
     candles = None

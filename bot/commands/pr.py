@@ -13,7 +13,7 @@ from bot.report.headline import figure_line, figures_of
 
 if TYPE_CHECKING:
     from bot.forge.port import Forge, PullRequest
-    from bot.repository import Repository
+    from bot.git.repository import Repository
 
 HELP = "list, show, diff, approve or close pull requests of this repository"
 _WHAT = {
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Do one of the actions."""
     from bot.forge.port import open_forge
-    from bot.repository import open_repository
+    from bot.git.repository import open_repository
 
     repository = open_repository(args.repository, to_write=args.action == "approve")
     actions: dict[str, Callable[[argparse.Namespace, Repository, Forge], str]] = {
@@ -149,7 +149,7 @@ def _diff(args: argparse.Namespace, repository: "Repository", forge: "Forge") ->
 def _approve(args: argparse.Namespace, repository: "Repository", forge: "Forge") -> str:
     from bot.bus.port import Event, EventName, open_bus, timestamp
     from bot.forge.port import Decision
-    from bot.identity import task_of_branch
+    from bot.git.identity import task_of_branch
 
     pull = forge.get(args.number)
     head = pull.draft.head

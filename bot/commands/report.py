@@ -10,7 +10,7 @@ from bot.errors import InputError, StratwrightError
 from bot.redaction import inert
 
 if TYPE_CHECKING:
-    from bot.repository import Repository
+    from bot.git.repository import Repository
 
 HELP = "write out the evidence of a tag or of a refused run, and show its gates"
 
@@ -29,11 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the files and print the gate table."""
-    from bot.evidence import read_gates
+    from bot.files import write_files
+    from bot.git.repository import open_repository
+    from bot.proof.evidence import read_gates
     from bot.report.headline import figures_of, told_lines
     from bot.report.terminal import gate_table
-    from bot.repository import open_repository
-    from bot.written import write_files
 
     repository = open_repository(args.repository, to_write=False)
     commit, files = find_evidence(repository, args.name)
@@ -83,7 +83,7 @@ def with_all_rows(
     repository: "Repository", commit: str, files: dict[str, bytes]
 ) -> tuple[dict[str, bytes], str]:
     """The evidence with every row where that can be computed, and a sentence that says so."""
-    from bot.whole_results import whole_results
+    from bot.proof.whole_results import whole_results
 
     if not commit:
         return files, "a part of the rows is written: a refused run has no commit to compute from"

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from bot.errors import InputError, StratwrightError
 
 if TYPE_CHECKING:
-    from bot.pipeline import Result, Workshop
+    from bot.pipeline import Result
+    from bot.proof.line import Workshop
 
 HELP = "plan, write, prove and propose contracts"
 
@@ -39,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run every contract; the exit code is the worst of all."""
-    from bot.cli import tell
-    from bot.places import repository_root
+    from bot.commands.failure import show_error
+    from bot.files import repository_root
     from bot.workshop import open_workshop, say_on_terminal
 
     paths = in_order(args.contracts)
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         try:
             codes.append(run_one(path, shop, as_json=args.json))
         except StratwrightError as error:
-            codes.append(tell(error, as_json=args.json))
+            codes.append(show_error(error, as_json=args.json))
     return max(codes)
 
 

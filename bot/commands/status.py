@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bot.repository import Repository
-    from bot.standing import Standing
+    from bot.commands.standing import Standing
+    from bot.git.repository import Repository
 
 HELP = "show what is proposed, blocked, merged or closed"
 
@@ -25,8 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print one block for each task."""
     from bot.commands.report import summary_at
+    from bot.git.repository import open_repository
     from bot.report.headline import figure_line, figures_of
-    from bot.repository import open_repository
 
     repository = open_repository(args.repository, to_write=False)
     told = [
@@ -47,10 +47,10 @@ def run(args: argparse.Namespace) -> int:
 def read_standings(repository: "Repository") -> "list[Standing]":
     """Gather refs, pull requests and events of every task that has any."""
     from bot.bus.port import TASK_EVENTS, Event, open_bus
+    from bot.commands.standing import make_standing
     from bot.errors import InputError
     from bot.forge.port import open_forge
-    from bot.identity import TaskName, task_of_branch
-    from bot.standing import make_standing
+    from bot.git.identity import TaskName, task_of_branch
 
     history: dict[TaskName, list[Event]] = {}
     for event in open_bus(repository.folder).read(TASK_EVENTS):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bot.errors import InputError, WorldError
 
 if TYPE_CHECKING:
-    from bot.sweep import SweepResult, Tried
+    from bot.sweep.runs import SweepResult, Tried
 
 HELP = "backtest a contract with many values of its parameters, best first"
 SHOWN = ("sharpe", "return", "max_drawdown", "total_trades", "win_rate", "profit_factor")
@@ -43,10 +43,10 @@ def run(args: argparse.Namespace) -> int:
     """Play all sets and show the best."""
     from bot.contract.load import load_contract
     from bot.contract.program import compile_contract
-    from bot.market_data import read_market_data
-    from bot.places import repository_root
-    from bot.sweep import run_sweep
-    from bot.sweep_sets import read_sets
+    from bot.data.market_data import read_market_data
+    from bot.files import repository_root
+    from bot.sweep.runs import run_sweep
+    from bot.sweep.sets import read_sets
 
     if args.top < 1 or args.workers < 1:
         raise InputError("--top and --workers are counts", "Give whole numbers above 0.")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bot.verification import Verification
+    from bot.proof.verification import Verification
 
 HELP = "compute the evidence of a tag again and say whether it holds"
 
@@ -40,9 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Check everything; 0 if all of it holds, 4 if something needed is not here, else 1."""
-    from bot.other_version import trusted_places, verify_elsewhere
-    from bot.repository import open_repository
-    from bot.verification import verify
+    from bot.git.repository import open_repository
+    from bot.proof.other_version import trusted_places, verify_elsewhere
+    from bot.proof.verification import verify
     from bot.workshop import open_checking, say_on_terminal
 
     repository = open_repository(args.repository, to_write=False)
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
 def as_json(found: "Verification") -> str:
     """The answer for programs."""
-    from bot.product import product_digest
+    from bot.proof.product import product_digest
 
     checks = [
         {"name": each.name, "outcome": each.outcome, "holds": each.holds, "detail": each.detail}

@@ -20,13 +20,13 @@ from bot.forge.port import (
     Review,
     continues,
 )
-from bot.identity import task_of_branch
+from bot.git.identity import task_of_branch
 from bot.report.hidden_block import read_hidden_block
-from bot.sealing import PICTURE
+from bot.report.picture import PICTURE
 from bot.settings import Settings
 
 if TYPE_CHECKING:
-    from bot.events.trigger import Actor
+    from bot.forge.port import Actor
 
 _DECISIONS = {
     "APPROVED": Decision.APPROVED,

@@ -12,7 +12,7 @@ from bot.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from bot.forge.github import GitHubForge
-    from bot.repository import Repository
+    from bot.git.repository import Repository
 
 _NAME = re.compile(r"(?!\.{1,2}/)[A-Za-z0-9._-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}", re.ASCII)
 

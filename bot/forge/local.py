@@ -20,9 +20,9 @@ from bot.forge.port import (
 )
 from bot.forge.records import append_record, read_record, read_records, write_record
 from bot.git.base import Base
+from bot.git.identity import task_of_branch
 from bot.git.lock import hold
-from bot.identity import task_of_branch
-from bot.repository import Repository
+from bot.git.repository import Repository
 
 _LOCK_TIMEOUT_S = 60.0
 

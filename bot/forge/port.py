@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from bot.errors import InputError
 
 if TYPE_CHECKING:
-    from bot.repository import Repository
-
+    from bot.git.repository import Repository
 KINDS = ("local", "github")
 
 
@@ -183,3 +182,17 @@ def open_forge(kind: str, repository: "Repository") -> Forge:
 
         return open_github(repository)
     raise InputError(f"there is no forge {kind!r}", f"Forges are: {', '.join(KINDS)}.")
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Who caused an event; logins can be renamed and taken over, the number stays."""
+
+    id: int
+    login: str
+    kind: str
+
+    @property
+    def is_bot(self) -> bool:
+        """Apps and other machines."""
+        return self.kind != "User" or self.login.endswith("[bot]")

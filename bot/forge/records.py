@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bot.errors import WorldError
-from bot.lines import append_line, read_lines
+from bot.files import append_line, read_lines
 
 Record = TypeVar("Record")
 

@@ -7,7 +7,11 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from bot.answers import (
+from bot.contract.decisions import contract_decisions, decisions_of
+from bot.contract.evaluator import evaluate
+from bot.contract.language import Program
+from bot.contract.model import Contract
+from bot.gates.answers import (
     Answer,
     Answers,
     NoAnswer,
@@ -17,14 +21,10 @@ from bot.answers import (
     read_each,
     same_decisions,
 )
-from bot.contract.evaluator import evaluate
-from bot.contract.language import Program
-from bot.contract.model import Contract
-from bot.decisions import contract_decisions, decisions_of
-from bot.elsewhere import Place, changed
-from bot.foreign.parts import find_missing_tests
+from bot.gates.elsewhere import Place, changed
+from bot.gates.foreign.parts import find_missing_tests
 from bot.gates.port import Cause, Verdict
-from bot.trial import ELSEWHERE, Conversation, Trial, TrustedTests, other_name
+from bot.gates.questions import ELSEWHERE, Conversation, Trial, TrustedTests, other_name
 from sandbox_runner.jobs import TEST_REPORT
 from sandbox_runner.port import Outcome
 from sandbox_runner.test_report import NotAReport, find_problems, read_report

@@ -24,11 +24,11 @@ from Backtest.candles import Candles
 from Backtest.errors import BacktestError
 from Backtest.signals import WISHES, read_signals
 from Backtest.simbroker import SimBroker
-from bot.coder.settings import flat_settings
 from bot.contract.language import Program
 from bot.contract.model import Contract
+from bot.contract.numbers import flat_settings
+from bot.data.market_data import MarketData
 from bot.gates.port import Verdict
-from bot.market_data import MarketData
 
 NAME = "engine-parity"
 _STEP = "report it with the contract: the two paths of the broker must agree"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bot.errors import InputError
 from bot.git.command import GitCommand
-from bot.identity import task_of_branch
+from bot.git.identity import task_of_branch
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.errors import InputError, SafetyStop
+from bot.files import append_line, read_lines
 from bot.git.command import GitCommand
+from bot.git.identity import TaskName
 from bot.git.proposal import BranchTaken
 from bot.git.refs import Refs, Tag, checked_out_at, read_refs, write_refs
 from bot.git.remote import Remote, StaleView
-from bot.identity import TaskName
-from bot.lines import append_line, read_lines
 
 _VIEWS = 3
 _PAUSE_S = 0.2

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from bot.errors import SafetyStop
 from bot.git.base import Base
-from bot.identity import TaskName, Trailers
+from bot.git.identity import TaskName, Trailers
 
 
 class State(StrEnum):

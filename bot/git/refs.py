@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bot.errors import WorldError
 from bot.git.command import Answer, GitCommand, explain
-from bot.identity import TaskName
+from bot.git.identity import TaskName
 
 _LOCK_WAIT_S = 3.0
 _PAUSE_S = 0.1

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from bot.errors import StratwrightError, WorldError
 from bot.git.command import Answer, GitCommand, explain
+from bot.git.identity import TaskName
 from bot.git.refs import Refs, Tag, clear_lock, collect
-from bot.identity import TaskName
 
 _ATTEMPTS = 3
 _FIRST_PAUSE_S = 0.5

@@ -11,6 +11,8 @@ from bot.report.inert import html_text, one_line
 from bot.report.story import Story
 from bot.report.wording import currency
 
+PICTURE = "equity.svg"
+
 WIDTH, HEIGHT = 860, 430
 LEFT, RIGHT = 74, 842
 COLUMNS = 200

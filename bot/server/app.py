@@ -13,7 +13,6 @@ from fastapi import FastAPI, Request, Response
 from starlette.requests import ClientDisconnect
 
 from bot.errors import WorldError
-from bot.events.reasons import Ignored, Reason
 from bot.server.deliveries import (
     MOST_BYTES,
     Delivery,
@@ -27,6 +26,7 @@ from bot.server.intake import Intake, QueueUnavailable
 from bot.server.queue import Added, Queue
 from bot.server.settings import ServerSettings
 from bot.server.tally import Figures, metrics_text
+from bot.workflow.reasons import Ignored, Reason
 
 WEBHOOK = "/webhook"
 # Strangers can make us hold bodies until their signature is checked: so many bytes at once.

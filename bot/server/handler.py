@@ -14,14 +14,6 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from bot.errors import InputError, SafetyStop, WorldError
-from bot.events.actions import Actions
-from bot.events.desk import Desk, authorise, open_desk, receive
-from bot.events.handover import Digests
-from bot.events.items import Deed, Item
-from bot.events.payload import parse_event
-from bot.events.reasons import Ignored, reason_of
-from bot.events.stages import generate, run_gates
-from bot.events.writing import announce, tell_failure, write
 from bot.forge.github_api import ApiError, GitHubApi
 from bot.forge.github_open import git_credentials
 from bot.server.clones import Clones
@@ -29,6 +21,14 @@ from bot.server.deliveries import Delivery
 from bot.server.queue import Claim
 from bot.server.settings import ServerSettings
 from bot.server.tokens import Tokens
+from bot.workflow.actions import Actions
+from bot.workflow.desk import Desk, authorise, open_desk, receive
+from bot.workflow.handover import Digests
+from bot.workflow.items import Deed, Item
+from bot.workflow.payload import parse_event
+from bot.workflow.reasons import Ignored, reason_of
+from bot.workflow.stages import generate, run_gates
+from bot.workflow.writing import announce, tell_failure, write
 from bot.workshop import opened_sandbox, warm_mypy_cache
 from sandbox_runner.port import Sandbox
 

@@ -15,8 +15,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from bot.errors import InputError, WorldError
-from bot.events.reasons import Reason
 from bot.server.deliveries import Delivery
+from bot.workflow.reasons import Reason
 
 FILE = "queue.sqlite3"
 LONGEST_WAIT_S = 2 * 3600.0

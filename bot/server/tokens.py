@@ -15,8 +15,8 @@ import jwt
 from pydantic import SecretStr
 
 from bot.errors import InputError
-from bot.events.desk import Writer
 from bot.forge.github_api import ApiError, Forbidden, GitHubApi, Missing, Unprocessable, segment
+from bot.workflow.desk import Writer
 
 # GitHub gives tokens for an hour and takes statements of ten minutes at most.
 KEEP_S = 45 * 60.0

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.errors import InputError, StratwrightError
-from bot.events.reasons import Reason, reason_of
 from bot.forge.github_api import Forbidden
 from bot.logs import set_up
 from bot.redaction import redact
@@ -26,6 +25,7 @@ from bot.server.queue import Claim, Queue
 from bot.server.settings import ServerSettings, hide_secrets
 from bot.server.tally import observe
 from bot.server.tokens import NotInstalled
+from bot.workflow.reasons import Reason, reason_of
 
 MOST_S = 2 * 3600.0
 MOST_CRASHES = 5

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from bot.errors import WorldError
-from bot.lines import append_line, read_lines
+from bot.files import append_line, read_lines
 from tests.bot.git.worlds import HOUSE
 
 WRITE = (
-    "import sys; from pathlib import Path; from bot.lines import append_line\n"
+    "import sys; from pathlib import Path; from bot.files import append_line\n"
     "for n in range(int(sys.argv[3])): append_line(Path(sys.argv[1]), "
     "f'{sys.argv[2]} {n} '.encode() + b'x' * 5000, keep=50, limit=int(sys.argv[4]))\n"
 )
@@ -58,7 +58,7 @@ def test_a_part_of_a_line_is_taken_back(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     append_line(path, b"one")
     code = (
-        "import resource, sys; from pathlib import Path; from bot.lines import append_line\n"
+        "import resource, sys; from pathlib import Path; from bot.files import append_line\n"
         "from bot.errors import WorldError\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50))\n"
         "try: append_line(Path(sys.argv[1]), b'x' * 100)\n"

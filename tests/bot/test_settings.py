@@ -4,7 +4,7 @@ import pytest
 
 from bot.errors import InputError
 from bot.settings import Settings, parse_settings, read_settings
-from tests.bot.events.hub import HOUSE
+from tests.bot.workflow.hub import HOUSE
 
 
 def test_no_file_and_an_empty_file_mean_the_defaults(tmp_path: Path) -> None:
@@ -13,7 +13,7 @@ def test_no_file_and_an_empty_file_mean_the_defaults(tmp_path: Path) -> None:
 
 
 def test_the_file_that_init_writes_says_the_defaults() -> None:
-    text = (HOUSE / "bot/templates/stratwright.yml").read_bytes()
+    text = (HOUSE / "bot/workflow/templates/stratwright.yml").read_bytes()
     assert parse_settings(text) == Settings()
 
 

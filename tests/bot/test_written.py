@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import InputError
-from bot.written import write_files
+from bot.files import write_files
 
 FILES = {"Backtest/codes/a.py": "a = 1\n", "tests/test_a.py": "b = 2\n"}
 

@@ -19,11 +19,12 @@ from bot.bus.port import TASK_EVENTS, Event, open_bus
 from bot.coder.port import Candidate, Failure
 from bot.coder.template import TemplateCoder
 from bot.contract.model import AnyContract
+from bot.files import cache_folder
 from bot.forge.port import open_forge
-from bot.pipeline import Result, Workshop, run_line
-from bot.places import cache_folder
-from bot.repository import open_repository
-from bot.verification import Verification, verify
+from bot.git.repository import open_repository
+from bot.pipeline import Result, run_line
+from bot.proof.line import Workshop
+from bot.proof.verification import Verification, verify
 from sandbox_runner.mypy_cache import warm_cache
 from sandbox_runner.port import Job, Outcome, Sandbox, open_sandbox
 from tests.bot.git.worlds import World, commit_file, make_world, quiet_environment, sh

@@ -8,9 +8,9 @@ import pytest
 from bot.commands.run import in_order
 from bot.errors import InputError
 from bot.forge.port import open_forge
-from bot.gates.examination import NAMES
 from bot.git.proposal import BranchTaken
-from bot.repository import open_repository
+from bot.git.repository import open_repository
+from bot.proof.examination import NAMES
 from tests.bot.git.worlds import World, commit_file, sh
 from tests.e2e.lines import (
     Remembering,

@@ -14,12 +14,12 @@ import pytest
 from bot.coder.template import TemplateCoder
 from bot.contract.load import load_contract
 from bot.contract.program import compile_contract
-from bot.gates.examination import Examination, judge_trial
+from bot.data.market_data import read_market_data
 from bot.gates.port import Case, Verdict
-from bot.judge import decide
-from bot.market_data import read_market_data
-from bot.trial import Limits, run_trial
-from sandbox_runner.port import Job, Outcome, Sandbox, open_sandbox
+from bot.proof.examination import Examination, judge_trial
+from bot.proof.judge import decide
+from bot.proof.trial import run_trial
+from sandbox_runner.port import Job, Limits, Outcome, Sandbox, open_sandbox
 from sandbox_runner.request import REQUEST_FILE
 from tests.e2e.attacks import (
     CHANCE,

@@ -7,9 +7,9 @@ import pytest
 
 from bot.contract.load import load_contract
 from bot.errors import InputError, StratwrightError, WorldError
+from bot.files import path_in_repository
 from bot.git.proposal import BranchTaken
 from bot.pipeline import take_on
-from bot.places import path_in_repository
 from sandbox_runner.port import open_sandbox
 from tests.bot.git.test_faults import fill, read_only, small_disk
 from tests.bot.git.worlds import World, commit_file, make_world, sh

@@ -8,10 +8,10 @@ import pytest
 
 from bot.errors import WorldError
 from bot.forge.port import open_forge
-from bot.freqtrade_place import VARIABLE, find_freqtrade
+from bot.gates.freqtrade.place import VARIABLE, find_freqtrade
+from bot.git.repository import open_repository
 from bot.pipeline import Result
-from bot.repository import open_repository
-from bot.targets import NOT_DELIVERED
+from bot.proof.targets import NOT_DELIVERED
 from tests.bot.git.worlds import World, commit_file, sh
 from tests.e2e.forgery import files_of
 from tests.e2e.lines import Remembering, checked, contract_text, line_world, run, stratwright

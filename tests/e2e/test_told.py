@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.identity import is_correlation_id
+from bot.git.identity import is_correlation_id
 from bot.logs import log_file, set_up
 from tests.bot.git.worlds import World, sh
 from tests.e2e.attacks import HEAD

@@ -9,7 +9,7 @@ import pytest
 
 from bot.cli import main
 from bot.errors import InputError
-from bot.evidence import sha256
+from bot.proof.evidence import sha256
 from sandbox_runner.port import Job, Outcome, Sandbox
 from tests.bot.git.worlds import World, quiet_environment, sh
 from tests.e2e.forgery import files_of, forge, git, move_tag, read, write_commit, write_tree

@@ -8,10 +8,10 @@ from bot.forge.github_api import GitHubApi
 from bot.forge.github_comments import Thread
 from bot.forge.port import PullState
 from bot.report.hidden_block import read_hidden_block
-from bot.starter import OWN
 from bot.testing import GitHubServer
 from bot.testing.description import read_description
-from tests.bot.events.hub import (
+from bot.workflow.starter import OWN
+from tests.bot.workflow.hub import (
     HOUSE,
     NAME,
     STRANGER,

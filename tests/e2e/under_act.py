@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.settings import Settings
-from bot.starter import workflow_text
-from tests.bot.events.hub import HOUSE, World
+from bot.workflow.starter import workflow_text
+from tests.bot.workflow.hub import HOUSE, World
 
 COMMIT = "a" * 40
 ACTION = f"stratwright/stratwright@{COMMIT}"
@@ -35,7 +35,7 @@ STAND_INS = {
 
 
 _ONE_LEG = """import sys
-from bot.events import items
+from bot.workflow import items
 items.LEGS = items.LEGS[:1]
 from bot.cli import main
 sys.exit(main())

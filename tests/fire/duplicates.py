@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.events.reasons import Reason
-from tests.bot.events.hub import issue, push
+from bot.workflow.reasons import Reason
 from tests.bot.server.service import make_service
+from tests.bot.workflow.hub import issue, push
 from tests.fire.bench import Bench, Kept, WiredWorld
 from tests.fire.cells import Reference, differs, refer
 from tests.fire.flows import CHANGED, FLOWS, FORM, PATH, Event

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.bot.events.hub import comment, form, issue, push, repository, user
+from tests.bot.workflow.hub import comment, form, issue, push, repository, user
 from tests.e2e.lines import candles_text, contract_text
 from tests.fire.bench import Bench
 

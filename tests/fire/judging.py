@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import bot.gates.examination
 import bot.git.delivery
 import bot.git.remote
 import bot.pipeline
+import bot.proof.examination
 from bot.contract.digest import contract_digest
 from bot.contract.model import Contract
-from bot.gates.examination import Examination
+from bot.data.market_data import MarketData
 from bot.gates.port import Case
-from bot.market_data import MarketData
-from bot.recording import ReplayingSandbox, outcomes_to_plain
+from bot.proof.examination import Examination
+from sandbox_runner.recording import ReplayingSandbox, outcomes_to_plain
 
 _SHORT_S = 0.01
 
@@ -22,7 +22,7 @@ _SHORT_S = 0.01
 @contextmanager
 def judged_once() -> Iterator[None]:
     """Remember examinations of recorded answers, and do not wait long for Git's server."""
-    examine: Callable[..., Examination] = bot.gates.examination.examine
+    examine: Callable[..., Examination] = bot.proof.examination.examine
     kept: dict[str, Examination] = {}
 
     def once(

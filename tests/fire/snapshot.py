@@ -5,7 +5,7 @@ from typing import Any
 
 from bot.report.hidden_block import read_hidden_block
 from bot.testing.state import Issue
-from tests.bot.events.hub import World, git
+from tests.bot.workflow.hub import World, git
 
 _MARKER = re.compile(r"<!-- stratwright:([a-z][^ ]*)(?: run=[0-9]+)? -->\n?")
 _PROPOSED = re.compile(r"(?:proposed in|so) #([0-9]+)")

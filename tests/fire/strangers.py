@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from bot.events.reasons import Reason
-from tests.bot.events.hub import STRANGER, comment, issue, push, repository, user
+from bot.workflow.reasons import Reason
+from tests.bot.workflow.hub import STRANGER, comment, issue, push, repository, user
 from tests.fire.bench import STAGES, Bench, Kept, Ran
 from tests.fire.cells import changes
 from tests.fire.flows import FORM, Event, filed

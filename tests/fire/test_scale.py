@@ -5,13 +5,13 @@ import sys
 
 import pytest
 
-from bot.events.items import MOST_JOBS
-from bot.events.writing import USUAL
 from bot.forge.github import GitHubForge
 from bot.forge.github_api import GitHubApi
 from bot.forge.github_comments import Thread
 from bot.testing.messages import GIT_ROUTE, GRAPHQL_ROUTE, Exchange
-from tests.bot.events.hub import NAME, push
+from bot.workflow.items import MOST_JOBS
+from bot.workflow.writing import USUAL
+from tests.bot.workflow.hub import NAME, push
 from tests.e2e.lines import candles_text, contract_text
 from tests.fire.cells import changes, differs
 from tests.fire.flows import CANDLES

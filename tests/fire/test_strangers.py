@@ -1,7 +1,7 @@
 import pytest
 
 from bot.testing.messages import Exchange
-from tests.bot.events.hub import git, issue
+from tests.bot.workflow.hub import git, issue
 from tests.fire import strangers
 from tests.fire.bench import Kept, Ran
 from tests.fire.flows import FORM

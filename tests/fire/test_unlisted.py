@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from bot.events.command_line import read_command
-from bot.events.payload import parse_event
-from bot.events.reasons import Ignored, Reason
 from bot.forge.github_api import GitHubApi
-from tests.bot.events.hub import NAME, STRANGER, comment, git, issue, push, user
+from bot.workflow.command_line import read_command
+from bot.workflow.payload import parse_event
+from bot.workflow.reasons import Ignored, Reason
+from tests.bot.workflow.hub import NAME, STRANGER, comment, git, issue, push, user
 from tests.fire.bench import WiredWorld
 from tests.fire.flows import BAD, CHANGED, FORM, PATH, bad_push, proposed
 from tests.fire.matrices import Worker

@@ -18,7 +18,7 @@ from Backtest.freqtrade_trade import Tier
 from bot.coder.template import freqtrade_text
 from bot.contract.model import Contract
 from bot.contract.program import compile_contract
-from bot.freqtrade_parity import Expectation, differing_signal, differing_trade
+from bot.gates.freqtrade.parity import Expectation, differing_signal, differing_trade
 from tests.freqtrade.worlds import tiers_of, world
 from tools.freqtrade_answers import ask_freqtrade
 

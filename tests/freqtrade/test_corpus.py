@@ -15,9 +15,9 @@ from bot.contract.model import AtrLevel, Contract
 from bot.contract.program import compile_contract
 from bot.contract.rules import PRICES
 from bot.contract.tree import Call, Price, walk
+from bot.files import write_files
 from bot.gates.static.check import check_bytes
 from bot.gates.static.file_class import guess_class
-from bot.written import write_files
 from tests.freqtrade.freqtrade_environment import ROOT, needs_freqtrade
 from tools.corpus import CORPUS, compare, line
 

@@ -5,11 +5,11 @@ import pytest
 from Backtest.candles import columns_of
 from bot.coder.template import freqtrade_text
 from bot.contract.program import compile_contract
-from bot.freqtrade_place import find_freqtrade
-from bot.gates.freqtrade import examine_freqtrade
+from bot.data.market_data import MarketData
+from bot.gates.freqtrade.place import find_freqtrade
+from bot.gates.freqtrade.target import examine_freqtrade
 from bot.gates.port import Verdict
-from bot.market_data import MarketData
-from bot.trial import USUAL_LIMITS
+from sandbox_runner.port import USUAL_LIMITS
 from tests.freqtrade.freqtrade_environment import needs_freqtrade
 from tests.freqtrade.worlds import world
 from tests.sandbox_runner.conftest import PROVIDERS, open_or_skip

@@ -11,7 +11,7 @@ import pytest
 from bot.coder.template import freqtrade_text
 from bot.contract.load import load_contract
 from bot.contract.program import compile_contract
-from bot.freqtrade_parity import Expectation
+from bot.gates.freqtrade.parity import Expectation
 from tests.freqtrade.freqtrade_environment import needs_freqtrade
 from tools.corpus import CORPUS
 from tools.corpus_markets import markets

@@ -10,7 +10,7 @@ from bot.coder.freqtrade_names import RESERVED
 from bot.contract.load import parse_contract
 from bot.contract.model import Contract
 from bot.contract.program import compile_contract
-from bot.freqtrade_parity import Expectation, differing_signal, differing_trade
+from bot.gates.freqtrade.parity import Expectation, differing_signal, differing_trade
 from tests.freqtrade.compare_worlds import compare, written
 from tests.freqtrade.freqtrade_environment import ROOT, needs_freqtrade, run_python
 from tests.freqtrade.worlds import tiers_of, world

@@ -11,7 +11,7 @@ import pytest
 from bot.errors import SafetyStop
 from bot.forge.port import PullState, open_forge
 from bot.git.proposal import BranchTaken, TagTaken
-from bot.repository import open_repository
+from bot.git.repository import open_repository
 from sandbox_runner.port import open_sandbox
 from tests.bot.git.worlds import World, quiet_environment
 from tests.e2e.lines import Remembering, checked, line_world, run

@@ -8,8 +8,8 @@ import pytest
 
 from adapters.testing import market, played_out
 from bot.coder.expected import Expected, expect
-from bot.coder.settings import flat_settings
 from bot.contract.model import Contract
+from bot.contract.numbers import flat_settings
 from bot.contract.program import compile_contract
 from tests.bot.coder.test_template import contract
 

@@ -19,7 +19,7 @@ from bot.contract.interpreter import Interpreter
 from bot.contract.model import Contract
 from bot.contract.program import compile_contract
 from bot.errors import InputError
-from bot.freqtrade_parity import expected_signals
+from bot.gates.freqtrade.parity import expected_signals
 from bot.gates.static.check import check_bytes
 from tests.bot.coder.test_template import contract
 from tests.bot.contract import worlds

@@ -6,8 +6,8 @@ import pytest
 
 from adapters.testing import market
 from bot.coder.expected import Expected, expect, walk
-from bot.coder.settings import flat_settings
 from bot.contract.load import load_contract
+from bot.contract.numbers import flat_settings
 from bot.contract.program import compile_contract
 from tests.bot.coder.test_template import EXAMPLES, ROOT, contract
 

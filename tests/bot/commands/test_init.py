@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bot import starter
 from bot.cli import main
 from bot.contract.load import load_contract
 from bot.contract.program import compile_contract
+from bot.data.market_data import read_market_data
 from bot.errors import InputError
-from bot.judge import decide, judge
-from bot.market_data import read_market_data
-from bot.settings import Settings
-from bot.starter import CANDLES, FORM, SETTINGS, WORKFLOW, released_action, workflow_text
+from bot.proof.judge import decide, judge
+from bot.settings import FORM, WORKFLOW, Settings
+from bot.workflow import starter
+from bot.workflow.starter import CANDLES, SETTINGS, released_action, workflow_text
 
 ACTION = f"stratwright/stratwright@{'b' * 40}"
 SCHEMA = "contracts/schema/contract-1.0.json"

@@ -6,18 +6,17 @@ from pathlib import Path
 import pytest
 
 from bot.errors import InputError, SafetyStop, WorldError
-from bot.events.trigger import Actor
 from bot.forge.github import GitHubForge, PullRequestForbidden
 from bot.forge.github_api import ApiError, GitHubApi, Unprocessable
 from bot.forge.github_checks import Annotation, CheckReport
 from bot.forge.github_comments import Thread
-from bot.forge.github_health import examine_github, make_label
 from bot.forge.github_open import git_credentials, open_github
-from bot.forge.port import Check, Decision, Draft, PullState
+from bot.forge.port import Actor, Check, Decision, Draft, PullState
 from bot.git.command import GitCommand
+from bot.health.github import examine_github, make_label
 from bot.settings import PullRequests, Settings
 from bot.testing import GitHubServer
-from tests.bot.events.hub import NAME, OWNER, READ, STRANGER, WRITE, World, git, make_world
+from tests.bot.workflow.hub import NAME, OWNER, READ, STRANGER, WRITE, World, git, make_world
 
 BRANCH = "ai/generated/oversold-dip/strategy"
 ID = "corr_0123456789ab"

@@ -13,7 +13,7 @@ from bot.errors import InputError, RefusedError, WorldError
 from bot.forge.local import LocalForge
 from bot.forge.port import Check, Decision, Draft, PullState, open_forge
 from bot.git.proposal import Proposed
-from bot.repository import Repository
+from bot.git.repository import Repository
 from tests.bot.git.worlds import (
     HOUSE,
     TASK,

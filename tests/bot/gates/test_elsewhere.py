@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from bot.coder.settings import flat_settings
 from bot.coder.template import strategy_text
 from bot.contract.load import load_contract
+from bot.contract.numbers import flat_settings
 from bot.contract.program import compile_contract
 from bot.contract.risk import Size
-from bot.elsewhere import places
+from bot.data.market_data import read_market_data
 from bot.gates.behaviour import judge_elsewhere
+from bot.gates.elsewhere import places
 from bot.gates.port import Verdict
-from bot.market_data import read_market_data
-from bot.trial import USUAL_LIMITS, Conversation, Talks, Trial, place_name
-from sandbox_runner.port import Outcome, Sandbox, open_sandbox
+from bot.gates.questions import Conversation, Talks, Trial, place_name
+from sandbox_runner.port import USUAL_LIMITS, Outcome, Sandbox, open_sandbox
 
 ROOT = Path(__file__).parents[3]
 ENTRY = "        enter_long = (rsi < oversold) & (close > trend)\n"

@@ -13,10 +13,10 @@ from Backtest.signals import read_signals
 from benchmarks.worlds import SYMBOL, random_world
 from bot.contract.load import load_contract
 from bot.contract.program import compile_contract
+from bot.data.market_data import MarketData, read_market_data
 from bot.gates import engine_parity
 from bot.gates.engine_parity import NotArrays, as_arrays, judge_engine_parity
-from bot.judge import decide
-from bot.market_data import MarketData, read_market_data
+from bot.proof.judge import decide
 from tests.chance import examples
 from tests.e2e.lines import HOUSE, candles_text, contract_text
 

@@ -12,9 +12,9 @@ import pytest
 
 from bot.errors import InputError, WorldError
 from bot.git.command import Answer, explain
+from bot.git.identity import TaskName
 from bot.git.proposal import BranchTaken, State
 from bot.git.refs import clear_lock
-from bot.identity import TaskName
 from tests.bot.git.worlds import (
     TASK,
     World,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import SafetyStop
-from bot.repository import open_repository
+from bot.git.repository import open_repository
 from tests.bot.git.worlds import TASK, draft, identify, make_world, sh
 
 

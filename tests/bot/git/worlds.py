@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot.git.identity import TaskName, Trailers, correlation_id
 from bot.git.proposal import Proposal
-from bot.identity import TaskName, Trailers, correlation_id
-from bot.repository import Repository, open_repository
+from bot.git.repository import Repository, open_repository
 
 HOUSE = Path(__file__).resolve().parents[3]
 TASK = TaskName("oversold-dip", "strategy")

@@ -7,8 +7,8 @@ from pathlib import Path
 from bot.contract.digest import contract_digest
 from bot.contract.load import load_contract
 from bot.contract.program import compile_contract
-from bot.judge import decide, judge
-from bot.market_data import read_market_data
+from bot.data.market_data import read_market_data
+from bot.proof.judge import decide, judge
 from bot.report.behaviour import compare_trades
 from bot.report.holding import held_value
 from bot.report.story import Story

@@ -23,8 +23,8 @@ from bot.server.deliveries import MOST_BYTES, Delivery, sign
 from bot.server.intake import Intake, QueueUnavailable
 from bot.server.queue import Added
 from bot.testing import GitHubServer
-from tests.bot.events.hub import HOUSE, comment, push
 from tests.bot.server.service import SECRET, Service, headers, make_service, wait_for
+from tests.bot.workflow.hub import HOUSE, comment, push
 
 EXAMPLES = json.loads(
     gzip.decompress((HOUSE / "tests/fixtures/webhook_examples.json.gz").read_bytes())

@@ -9,8 +9,8 @@ from bot.errors import InputError, WorldError
 from bot.forge.github_open import git_credentials
 from bot.server.clones import Clones
 from bot.server.tokens import Tokens
-from tests.bot.events.hub import NAME, git
 from tests.bot.server.service import PEM, Service
+from tests.bot.workflow.hub import NAME, git
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.events.reasons import Ignored, Reason
 from bot.server.deliveries import (
     MOST_BYTES,
     Delivery,
@@ -22,8 +21,9 @@ from bot.server.deliveries import (
     read_headers,
     sign,
 )
-from tests.bot.events.hub import HOUSE, NAME, comment, form, issue, push
+from bot.workflow.reasons import Ignored, Reason
 from tests.bot.server.service import SECRET
+from tests.bot.workflow.hub import HOUSE, NAME, comment, form, issue, push
 
 EXAMPLES = json.loads(
     gzip.decompress((HOUSE / "tests/fixtures/webhook_examples.json.gz").read_bytes())

@@ -6,8 +6,8 @@ import threading
 import time
 from collections import Counter
 
-from tests.bot.events.hub import HOUSE, comment, git, push
 from tests.bot.server.service import Service, wait_for
+from tests.bot.workflow.hub import HOUSE, comment, git, push
 
 DELIVERIES = 200
 ISSUES = 20

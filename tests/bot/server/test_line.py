@@ -5,8 +5,8 @@ import pytest
 from bot.forge.github import GitHubForge
 from bot.forge.github_api import GitHubApi
 from bot.forge.port import PullState
-from tests.bot.events.hub import HOUSE, NAME, STRANGER, comment, form, git, issue, push, user
 from tests.bot.server.service import PEM, SECRET, Service
+from tests.bot.workflow.hub import HOUSE, NAME, STRANGER, comment, form, git, issue, push, user
 
 DIP = (HOUSE / "contracts/oversold_dip.yaml").read_text()
 BRANCH = "ai/generated/oversold-dip/strategy"

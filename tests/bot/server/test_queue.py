@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from bot.errors import InputError, WorldError
-from bot.events.reasons import Reason
 from bot.server.deliveries import Delivery
 from bot.server.queue import KEEP_DAYS, LONGEST_WAIT_S, Added, Claim, Queue
 from bot.server.worker import hold_lock, is_alive
-from tests.bot.events.hub import HOUSE
+from bot.workflow.reasons import Reason
 from tests.bot.server.service import Service
+from tests.bot.workflow.hub import HOUSE
 from tests.chance import examples
 
 HOUR = 3600.0

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bot.gates.secrets import find_secrets
 from bot.gates.static.check import check_bytes
 from bot.gates.tools import judge_tool
-from bot.trial import without_comments
+from bot.proof.trial import without_comments
 from sandbox_runner.jobs import tool_job
 from sandbox_runner.port import open_sandbox
 from tests.chance import examples

@@ -1,0 +1,240 @@
+"""What a strategy is asked in the sandbox, and the values that hold its answers."""
+
+import hashlib
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bot.contract.evaluator import evaluate
+from bot.contract.language import Program
+from bot.data.market_data import MarketData
+from bot.gates.elsewhere import Place
+from sandbox_runner.candles import pack_candles
+from sandbox_runner.jobs import decisions_job
+from sandbox_runner.port import Job, Limits, Outcome
+from sandbox_runner.request import Run
+
+ELSEWHERE = "elsewhere"
+CUTS = 48
+ASKED_AT_A_CUT = 4
+# Earlier bars of each cut: a figure over the whole history moves every answer a little, and the
+# last bars alone may not show it.
+ASKED_BEFORE = 28
+# Determinism asks again in another year, ahead and back; elsewhere draws others.
+SHIFTED_CLOCK_S = (86_400 * 1370, -86_400 * 2900)
+ASKED_IN_THE_PAST = 100
+# Of a longer history every bar is asked about once; the second time, in another process and on
+# other prices, as many as this.
+MOST_ASKED_AGAIN = 20_000
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """Questions to a strategy, the candles they are about, and what came back."""
+
+    runs: tuple[Run, ...]
+    frames: Mapping[str, pd.DataFrame]
+    outcome: Outcome
+
+    @property
+    def lengths(self) -> dict[str, int]:
+        """How many bars each file of candles has."""
+        return {name: len(frame) for name, frame in self.frames.items()}
+
+
+@dataclass(frozen=True)
+class TrustedTests:
+    """Tests that the trusted side wrote, and how a candidate's strategy did in them."""
+
+    source: bytes
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Everything that the sandbox brought out; data of unknown honesty.
+
+    Attributes:
+        tools: flake8, mypy and bandit.
+        tests: pytest.
+        whole: the strategy asked about every bar, twice; see MOST_ASKED_AGAIN.
+        again: the same in another process, with another hash seed and other clocks, and then the
+            places elsewhere.
+        cuts: the strategy asked at the end of cut-off histories, each in a fresh process, and
+            about other prices.
+        remembered: the parts that were not run, because their answer was known.
+    """
+
+    tools: Mapping[str, Outcome]
+    tests: Outcome
+    whole: Conversation
+    again: Conversation
+    cuts: Conversation
+    perturbed: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    places: tuple[Place, ...] = ()
+    trusted: TrustedTests | None = None
+    remembered: frozenset[str] = frozenset()
+
+
+class Talks:
+    """The questions to one strategy."""
+
+    def __init__(
+        self,
+        strategy: str,
+        source: bytes,
+        cfg: dict[str, Any],
+        data: MarketData,
+        limits: Limits,
+        some: Mapping[str, tuple[int, ...] | None],
+    ) -> None:
+        self._strategy = strategy
+        self._source = source
+        self._cfg = cfg
+        self._data = data
+        self._limits = limits
+        self._some = some
+
+    def job(
+        self,
+        name: str,
+        runs: tuple[Run, ...],
+        frames: Mapping[str, pd.DataFrame],
+        hash_seed: int = 0,
+    ) -> Job:
+        """A job that asks them all."""
+        candles = {key: pack_candles(frame) for key, frame in self.named(frames).items()}
+        return decisions_job(
+            self._strategy,
+            self._source,
+            self._cfg,
+            candles,
+            runs,
+            workers=1 if name == "whole" else 2,
+            hash_seed=hash_seed,
+            timeout_s=self._limits.time_s,
+            memory_mb=self._limits.memory_mb,
+        )
+
+    def named(self, frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+        """Frames by the names of their files in the job."""
+        return {_file_name(key): frame for key, frame in frames.items()}
+
+    def whole(self) -> tuple[Run, ...]:
+        """Every bar, twice on the same object; of a long history some of them twice."""
+        return tuple(
+            Run(f"whole {symbol}", _file_name(symbol), symbol, passes=2, later=self._some[symbol])
+            for symbol in self._data.frames
+        )
+
+    def again(self) -> tuple[Run, ...]:
+        """Every bar, or some, in another year, and some of them in one that is long gone."""
+        ahead, back = SHIFTED_CLOCK_S
+        runs = []
+        for symbol, frame in self._data.frames.items():
+            few = tuple(range(0, len(frame), -(-len(frame) // ASKED_IN_THE_PAST)))
+            name, file = f"again {symbol}", _file_name(symbol)
+            runs.append(Run(name, file, symbol, at=self._some[symbol], clock_shift_s=ahead))
+            runs.append(Run(name, file, symbol, at=few, clock_shift_s=back))
+        return tuple(runs)
+
+    def elsewhere(self, found: tuple[Place, ...]) -> tuple[Run, ...]:
+        """What the contract's own candles and settings do not show."""
+        return tuple(
+            Run(
+                f"{ELSEWHERE} {number}",
+                _file_name(place_name(number)),
+                place.symbol,
+                at=place.at,
+                clock_shift_s=place.clock_s,
+                cfg=place.changes,
+                ends=place.ends,
+                signals=not place.ends,
+            )
+            for number, place in enumerate(found)
+        )
+
+    def cuts(self) -> tuple[Run, ...]:
+        """The last bars of cut-off histories, then every bar of other prices, or some of them.
+
+        The shortest history comes first: whatever one run could tell a later one, it knows no bar
+        that the later one lacks.
+        """
+        cuts: list[tuple[Any, Run]] = []
+        each = -(-CUTS // len(self._data.frames))
+        for symbol, frame in self._data.frames.items():
+            for bars in cut_points(len(frame), each, self._source):
+                at = asked_bars(bars, self._source)
+                run = Run(f"cut {symbol} {bars}", _file_name(symbol), symbol, bars, at)
+                cuts.append((frame["timestamp"].iloc[bars - 1], run))
+        cuts.sort(key=lambda cut: cut[0])
+        others = [
+            Run(f"other {symbol}", _file_name(name), symbol, at=self._some[name])
+            for symbol, name in ((symbol, other_name(symbol)) for symbol in self._data.frames)
+        ]
+        return (*(run for _, run in cuts), *others)
+
+
+def cut_points(bars: int, count: int, source: bytes) -> list[int]:
+    """Where histories are cut: spread over the data, at places that the candidate cannot guess."""
+    chance = random.Random(hashlib.sha256(b"cuts\0" + source).digest())  # noqa: S311 - no secret
+    if bars <= count:
+        return list(range(1, bars + 1))
+    return sorted(chance.sample(range(1, bars + 1), count))
+
+
+def some_bars(program: Program, frame: pd.DataFrame, source: bytes) -> tuple[int, ...] | None:
+    """The bars of a long history that are asked about more than once; None for all of a short one.
+
+    Half of them are drawn where a rule of the contract holds, half anywhere.
+    """
+    if len(frame) <= MOST_ASKED_AGAIN:
+        return None
+    chance = random.Random(hashlib.sha256(b"some\0" + source).digest())  # noqa: S311 - no secret
+    values, half = evaluate(program, frame), MOST_ASKED_AGAIN // 2
+    rules = np.logical_or.reduce([np.asarray(values[rule], np.bool_) for rule in program.rules])
+    held = np.flatnonzero(rules).tolist()
+    drawn = {*chance.sample(held, min(half, len(held))), *chance.sample(range(len(frame)), half)}
+    return tuple(sorted(drawn))
+
+
+def asked_bars(bars: int, source: bytes) -> tuple[int, ...]:
+    """The bars of a cut-off history that are asked about: the last ones, and some before them."""
+    chance = random.Random(hashlib.sha256(b"bars\0%d\0" % bars + source).digest())  # noqa: S311
+    last = max(0, bars - ASKED_AT_A_CUT)
+    return (*sorted(chance.sample(range(last), min(ASKED_BEFORE, last))), *range(last, bars))
+
+
+def place_name(number: int) -> str:
+    """What the candles of a place elsewhere are called."""
+    return f"{ELSEWHERE} {number}"
+
+
+def other_name(symbol: str) -> str:
+    """What the perturbed candles of a symbol are called."""
+    return f"other {symbol}"
+
+
+def perturb(data: MarketData, source: bytes) -> dict[str, pd.DataFrame]:
+    """Other prices at the same times: a strategy that knows dates instead of rules shows itself."""
+    digest = hashlib.sha256(b"prices\0" + source).digest()
+    chance = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:8], "big")))
+    frames = {}
+    for symbol, frame in data.frames.items():
+        steps = chance.normal(0.0, 0.01, len(frame))
+        # Rounded: processors differ in the last digit of exp, and a recorded answer is found by
+        # the digest of its question.
+        factor = np.round(np.exp(np.cumsum(steps - steps.mean())), 6)
+        prices = {name: frame[name] * factor for name in ("open", "high", "low", "close")}
+        volume = frame["volume"] * chance.uniform(0.5, 1.5, len(frame))
+        frames[other_name(symbol)] = frame.assign(**prices, volume=volume)
+    return frames
+
+
+def _file_name(key: str) -> str:
+    """A plain file name for a symbol's candles."""
+    return hashlib.sha256(key.encode()).hexdigest()[:16] + ".candles"

@@ -1,0 +1,278 @@
+"""A candidate to all verdicts: the static gates first, then everything the sandbox can show."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bot.contract.language import Program
+from bot.contract.model import Contract
+from bot.data.market_data import MarketData
+from bot.errors import InputError
+from bot.gates.answers import NoAnswer, plain_text
+from bot.gates.behaviour import (
+    disagreement,
+    judge_determinism,
+    judge_elsewhere,
+    judge_lookahead,
+    judge_tests,
+    judge_trusted_tests,
+    whole_decisions,
+)
+from bot.gates.constitution import ConstitutionGate
+from bot.gates.engine_parity import judge_engine_parity, load_compiled_path
+from bot.gates.foreign.judge import NAME as TEMPLATE
+from bot.gates.foreign.judge import judge_template
+from bot.gates.freqtrade.target import NAME as FREQTRADE
+from bot.gates.freqtrade.target import examine_freqtrade
+from bot.gates.imports import ImportsGate
+from bot.gates.mutation.trial import GATE as MUTATION
+from bot.gates.mutation.trial import try_mutants
+from bot.gates.outcome import judge_acceptance, judge_artifacts, judge_correlation
+from bot.gates.port import Case, Gate, Verdict
+from bot.gates.questions import Trial
+from bot.gates.secrets import SecretsGate
+from bot.gates.syntax import SyntaxGate
+from bot.gates.tools import judge_tool
+from bot.proof.evidence import report_file, result_files
+from bot.proof.judge import Judgement, decide, judge
+from bot.proof.origin import is_the_templates, template_files
+from bot.proof.targets import ADAPTER_ONLY, Delivery
+from bot.proof.trial import run_trial
+from sandbox_runner.cache import Memory
+from sandbox_runner.port import USUAL_LIMITS, Limits, Sandbox
+
+STATIC: tuple[Gate, ...] = (SyntaxGate(), ImportsGate(), ConstitutionGate(), SecretsGate())
+DYNAMIC = (
+    "flake8",
+    "mypy",
+    "bandit",
+    "pytest",
+    "determinism",
+    "lookahead",
+    "elsewhere",
+    "engine-parity",
+    "artifacts",
+    "correlation",
+    "acceptance",
+)
+# The parts of a trial that a gate judges.
+_PARTS = {
+    "flake8": {"flake8"},
+    "mypy": {"mypy"},
+    "bandit": {"bandit"},
+    "pytest": {"pytest", "whole"},
+    "determinism": {"whole", "again"},
+    "lookahead": {"whole", "cuts"},
+    "elsewhere": {"again"},
+}
+# Beside the others, where the template did not write the candidate.
+FOREIGN = (TEMPLATE, MUTATION)
+MOST_MUTANTS = 80
+MOST_BYTES = 1_000_000
+MOST_FILES = 50
+NAMES = (*(gate.name for gate in STATIC), *DYNAMIC)
+
+
+def gate_names(delivery: Delivery = ADAPTER_ONLY, foreign: bool = False) -> tuple[str, ...]:
+    """The gates that judge what is delivered, in the order of their verdicts."""
+    names = (*NAMES, *FOREIGN) if foreign else NAMES
+    return (*names, FREQTRADE) if delivery.freqtrade else names
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What the gates said, and the results that were computed on the way.
+
+    Attributes:
+        verdicts: one for every gate of `gate_names`, in that order.
+        results: test report, trades, equity, events and summary, as far as they exist.
+        judgement: the trusted replay; None if the candidate gave nothing to replay.
+        remembered: the gates whose tools were not run again; they judged what is remembered.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    results: Mapping[str, bytes]
+    judgement: Judgement | None
+    remembered: frozenset[str] = frozenset()
+
+
+def examine(
+    contract: Contract,
+    program: Program,
+    case: Case,
+    data: MarketData,
+    correlation_id: str,
+    sandbox: Sandbox,
+    mypy_cache: Path | None = None,
+    on_done: Callable[[str], None] = lambda name: None,
+    limits: Limits = USUAL_LIMITS,
+    delivery: Delivery = ADAPTER_ONLY,
+    memory: Memory | None = None,
+) -> Examination:
+    """Let every gate judge a candidate.
+
+    Code that a static gate refuses is not run: the gates that would need it have failed. A file
+    that is not delivered is read by the static gates and the linters all the same. Code that the
+    template did not write has two gates more, is asked in many more places, and has to pass the
+    tests that the template writes, whatever its own say.
+
+    Raises:
+        WorldError: the sandbox failed.
+    """
+    heavy = [path for path, content in sorted(case.files.items()) if len(content) > MOST_BYTES]
+    if heavy or len(case.files) > MOST_FILES:
+        # A search through megabytes would take the gates minutes, and no strategy needs them.
+        what = f"{plain_text(heavy[0], 80)} is too large" if heavy else "there are too many files"
+        return _unjudged(gate_names(delivery), what)
+    static = tuple(gate.judge(case) for gate in STATIC)
+    on_done("static gates")
+    needed = {f"Backtest/codes/{contract.file_stem}.py", f"tests/test_{contract.file_stem}.py"}
+    missing = sorted(needed - set(case.files))
+    if missing or not all(verdict.passed for verdict in static):
+        cause = f"{missing[0]} is missing" if missing else "a static gate refused the code"
+        unrun = _unjudged(gate_names(delivery)[len(STATIC) :], cause)
+        return Examination((*static, *unrun.verdicts), {}, None)
+    written = template_files(contract, program, frozenset(case.files))
+    foreign = not is_the_templates(case.files, written)
+    tests = f"tests/test_{contract.file_stem}.py"
+    with ThreadPoolExecutor(1) as beside:
+        beside.submit(load_compiled_path)  # what fails there, fails in its gate and is told there
+        trial = run_trial(
+            contract,
+            program,
+            case.files,
+            data,
+            sandbox,
+            mypy_cache,
+            on_done,
+            limits,
+            memory,
+            trusted_tests=written[tests].encode() if foreign else None,
+        )
+    judged = judge_trial(contract, program, case, data, correlation_id, static, trial)
+    if foreign:
+        judged = _judge_foreign(contract, case.files, written, judged, sandbox)
+        on_done(MUTATION)
+    if not delivery.freqtrade:
+        return judged
+    verdict, known = examine_freqtrade(
+        contract, program, case.files, data, sandbox, limits, delivery.packages, memory
+    )
+    on_done(FREQTRADE)
+    remembered = judged.remembered | ({FREQTRADE} if known else set())
+    return replace(judged, verdicts=(*judged.verdicts, verdict), remembered=remembered)
+
+
+def _judge_foreign(
+    contract: Contract,
+    files: Mapping[str, bytes],
+    written: Mapping[str, str],
+    judged: Examination,
+    sandbox: Sandbox,
+) -> Examination:
+    """The gates of code that the template did not write; mutants only where all others passed."""
+    strategy = f"Backtest/codes/{contract.file_stem}.py"
+    tests = f"tests/test_{contract.file_stem}.py"
+    parts = judge_template(files, written, strategy, tests)
+    if parts.passed and all(verdict.passed for verdict in judged.verdicts):
+        trusted = {**files, tests: written[tests].encode()}
+        mutation = try_mutants(contract, trusted, sandbox, MOST_MUTANTS).verdict
+    else:
+        mutation = _unjudged((MUTATION,), "another gate refused the code").verdicts[0]
+    return replace(judged, verdicts=(*judged.verdicts, parts, mutation))
+
+
+def _unjudged(names: tuple[str, ...], cause: str) -> Examination:
+    """Gates that could not run have failed."""
+    step = "mend what the first refused gate names"
+    verdicts = (Verdict(name, False, "not run", f"not run: {cause}", "", step) for name in names)
+    return Examination(tuple(verdicts), {}, None)
+
+
+def judge_trial(
+    contract: Contract,
+    program: Program,
+    case: Case,
+    data: MarketData,
+    correlation_id: str,
+    static: tuple[Verdict, ...],
+    trial: Trial,
+) -> Examination:
+    """Let the gates judge what came out of the sandbox, beside what the static gates said."""
+    strategy = f"Backtest/codes/{contract.file_stem}.py"
+    tests = f"tests/test_{contract.file_stem}.py"
+    judgement, difference, played = _replay(contract, program, data, trial)
+    tools = [
+        judge_tool(tool, trial.tools[tool], case.files) for tool in ("flake8", "mypy", "bandit")
+    ]
+    tested, report = judge_tests(trial.tests, tests, case.files[tests], difference)
+    if trial.trusted is not None:
+        tested = judge_trusted_tests(trial.trusted, tests, case.files[tests], tested)
+    results: dict[str, bytes] = {} if report is None else {"test_report.json": report_file(report)}
+    if judgement is not None:
+        results |= result_files(judgement, correlation_id)
+    behaviour = [
+        judge_determinism(trial, strategy),
+        judge_lookahead(trial, contract, program, strategy),
+        judge_elsewhere(trial, contract, program, strategy),
+    ]
+    if judgement is None:
+        step = "mend what the first refused gate names"
+        last = [
+            Verdict(name, False, "not run", f"not run: {difference}", strategy, step)
+            for name in ("engine-parity", "artifacts", "correlation", "acceptance")
+        ]
+    else:
+        last = [
+            judge_engine_parity(contract, program, data, played),
+            judge_artifacts(results),
+            judge_correlation(results["events.log"], correlation_id),
+            judge_acceptance(contract.acceptance, judgement.summary),
+        ]
+    crash = difference if judgement is None else ""
+    verdicts = (*static, *tools, *told_once((tested, *behaviour, *last), crash))
+    return Examination(verdicts, results, judgement, _remembered(trial))
+
+
+def told_once(verdicts: tuple[Verdict, ...], crash: str) -> tuple[Verdict, ...]:
+    """Let one gate tell of a crash; the others point to it."""
+    core = crash.removeprefix("the strategy failed with ")
+    if not core:
+        return verdicts
+    teller = next((verdict.name for verdict in verdicts if core in verdict.reason), "")
+    step = "mend what the first refused gate names"
+    return tuple(
+        replace(verdict, figure="not run", reason=f"not run: see {teller}", next_step=step)
+        if core in verdict.reason and verdict.name != teller
+        else verdict
+        for verdict in verdicts
+    )
+
+
+def _remembered(trial: Trial) -> frozenset[str]:
+    """The gates that needed nothing to be run."""
+    return frozenset(gate for gate, parts in _PARTS.items() if parts <= trial.remembered)
+
+
+def _replay(
+    contract: Contract, program: Program, data: MarketData, trial: Trial
+) -> tuple[Judgement | None, str, Mapping[str, Any]]:
+    """What the broker makes of the strategy's decisions, where they leave the contract, and them.
+
+    Decisions that agree may differ in a number's last digit. Then the contract's own are replayed,
+    which `verify` can compute again without the candidate.
+    """
+    try:
+        decisions, wanted = whole_decisions(trial), decide(contract, program, data)
+        difference = disagreement(decisions, wanted)
+        played = decisions if difference else wanted
+        return judge(contract, program, data, played), difference, played
+    except NoAnswer as error:
+        return None, error.reason, {}
+    except InputError as error:
+        return None, f"its orders cannot be replayed: {error.message}", {}
+    except (ArithmeticError, ValueError) as error:
+        # Numbers of the right form and no sense, as 1e308 for a volume.
+        return None, f"its orders cannot be replayed: {error}", {}

@@ -1,0 +1,99 @@
+"""Decisions and the trusted side's own candles to trades, equity and metrics."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.decisions import SignalDecisions
+from adapters.feeds import Feed
+from adapters.simbroker_adapter import SimBrokerAdapter
+from adapters.strategy_cli import broker_settings
+from adapters.strategy_loop import replay_decisions, run_feeds
+from adapters.views import CandleView
+from Backtest.errors import BacktestError
+from Backtest.signals import read_signals
+from Backtest.simbroker import SimBroker
+from bot.contract.decisions import contract_decisions, contract_signals
+from bot.contract.evaluator import evaluate
+from bot.contract.language import Program
+from bot.contract.model import Contract
+from bot.contract.numbers import flat_settings
+from bot.contract.occurrences import count_signals
+from bot.data.market_data import MarketData
+from bot.errors import InputError
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the broker made of a set of decisions.
+
+    Attributes:
+        summary: the report's figures, and how often the contract's rules held.
+        broker: the simulated broker after the last candle; trades, events and equity are read
+            from it.
+    """
+
+    summary: Mapping[str, Any]
+    broker: SimBroker
+
+
+def decide(contract: Contract, program: Program, data: MarketData) -> dict[str, Any]:
+    """What the contract itself decides, by symbol, without any generated code."""
+    return {
+        symbol: contract_decisions(contract, program, frame, symbol)
+        for symbol, frame in data.frames.items()
+    }
+
+
+def judge_rules(
+    contract: Contract,
+    program: Program,
+    data: MarketData,
+    watch: Callable[[SimBroker], None] | None = None,
+) -> Judgement:
+    """Play what the contract itself decides; the same as `decide` and `judge`, with less work.
+
+    `watch` is given the broker before the first candle, to look how far it is.
+
+    Raises:
+        InputError: the candles cannot be traded by these rules.
+    """
+    cfg = dict(flat_settings(contract, program).defaults)
+    broker = SimBroker(**broker_settings(cfg))
+    try:
+        feeds = []
+        for symbol, candles in data.candles.items():
+            view: Any = CandleView(candles)
+            values = evaluate(program, view)
+            signals = read_signals(contract_signals(contract, program, values), len(candles))
+            decisions = SignalDecisions(signals, symbol, candles.close)
+            feeds.append(Feed(symbol, candles, decisions))
+        if watch is not None:
+            watch(broker)
+        summary = run_feeds(SimBrokerAdapter(broker), feeds, cfg)
+    except BacktestError as error:
+        raise InputError(error.message, error.hint) from None
+    return Judgement({**summary, "signals": _signals(program, data)}, broker)
+
+
+def _signals(program: Program, data: MarketData) -> dict[str, Any]:
+    """How often each rule of the contract held on the candles."""
+    views: Any = {symbol: CandleView(candles) for symbol, candles in data.candles.items()}
+    return count_signals(program, views)
+
+
+def judge(
+    contract: Contract, program: Program, data: MarketData, decisions: Mapping[str, Any]
+) -> Judgement:
+    """Replay decisions through the simulated broker.
+
+    Raises:
+        InputError: the decisions cannot be replayed on these candles.
+    """
+    cfg = dict(flat_settings(contract, program).defaults)
+    broker = SimBroker(**broker_settings(cfg))
+    try:
+        summary = replay_decisions(SimBrokerAdapter(broker), data.frame, cfg, decisions)
+    except BacktestError as error:
+        raise InputError(error.message, error.hint) from None
+    return Judgement({**summary, "signals": _signals(program, data)}, broker)

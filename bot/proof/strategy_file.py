@@ -1,0 +1,105 @@
+"""A strategy file to a backtest of it: its code in the sandbox, its results computed outside."""
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from adapters.simbroker_adapter import SimBrokerAdapter
+from adapters.strategy_cli import broker_settings, read_all
+from adapters.strategy_loop import replay_decisions
+from Backtest.errors import BacktestError
+from Backtest.simbroker import SimBroker
+from bot.errors import InputError, RefusedError
+from bot.gates.answers import NoAnswer, read_answers
+from bot.proof.judge import Judgement
+from sandbox_runner.candles import pack_candles
+from sandbox_runner.jobs import decisions_job
+from sandbox_runner.port import USUAL_LIMITS, Sandbox
+from sandbox_runner.request import Run
+
+
+def backtest_file(
+    path: Path,
+    data: str,
+    sandbox: Sandbox,
+    watch: Callable[[SimBroker, int], None] | None = None,
+) -> Judgement:
+    """Ask a strategy file for its decisions and replay them.
+
+    Args:
+        path: a file of seed 001's shape, as `generate` writes it.
+        data: candle file; `{symbol}` in it stands for each symbol.
+        sandbox: where the file's code runs.
+        watch: is given the broker and the number of candles before the first of them.
+
+    Raises:
+        InputError: the file or the candles cannot be read.
+        RefusedError: the strategy failed or gave no usable answer.
+    """
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    cfg = read_default_cfg(source, path)
+    try:
+        frame = read_all(data, cfg)
+        decisions = _decide(source, cfg, frame, sandbox)
+        broker = SimBroker(**broker_settings(cfg))
+        if watch is not None:
+            watch(broker, len(frame))
+        summary = replay_decisions(SimBrokerAdapter(broker), frame, cfg, decisions)
+    except BacktestError as error:
+        raise InputError(error.message, error.hint) from None
+    except NoAnswer as error:
+        place = path.name if error.line is None else f"{path.name}:{error.line}"
+        raise RefusedError(f"{place}: {error.reason}", "Mend the strategy.") from None
+    return Judgement(summary, broker)
+
+
+def read_default_cfg(source: bytes, path: Path) -> dict[str, Any]:
+    """DEFAULT_CFG as the file writes it, read without running the file.
+
+    Raises:
+        InputError: there is none, or it is not made of literals.
+    """
+    try:
+        body = ast.parse(source).body
+        for node in body:
+            named = isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "DEFAULT_CFG"
+            if named and isinstance(node, ast.AnnAssign) and node.value is not None:
+                cfg = ast.literal_eval(node.value)
+                if isinstance(cfg, dict):
+                    return cfg
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    hint = "Give a contract, or a file in the shape that `stratwright generate` writes."
+    raise InputError(f"{path} has no DEFAULT_CFG of plain values", hint)
+
+
+def _decide(
+    source: bytes, cfg: dict[str, Any], frame: pd.DataFrame, sandbox: Sandbox
+) -> dict[str, Any]:
+    if "symbol" in frame.columns:
+        parts = {str(name): part for name, part in frame.groupby("symbol", sort=False)}
+        frames = {
+            name: part.drop(columns="symbol").reset_index(drop=True) for name, part in parts.items()
+        }
+    else:
+        frames = {str(cfg.get("contract_symbol", cfg.get("symbol", "ASSET"))): frame}
+    names = {symbol: f"{number}.candles" for number, symbol in enumerate(frames)}
+    runs = tuple(Run(symbol, names[symbol], symbol) for symbol in frames)
+    job = decisions_job(
+        "Backtest/codes/strategy.py",
+        source,
+        cfg,
+        {names[symbol]: pack_candles(part) for symbol, part in frames.items()},
+        runs,
+        timeout_s=USUAL_LIMITS.time_s,
+        memory_mb=USUAL_LIMITS.memory_mb,
+    )
+    lengths = {names[symbol]: len(part) for symbol, part in frames.items()}
+    answers = read_answers(sandbox.run(job), runs, lengths)
+    return {run.symbol: answer.record() for run, answer in zip(runs, answers, strict=True)}

@@ -1,0 +1,25 @@
+"""An item whose candles cannot be used to one that is refused at the line which names them."""
+
+from dataclasses import replace
+
+from bot.contract.problems import Finding
+from bot.data.market_data import read_market_data
+from bot.errors import InputError
+from bot.git.repository import Repository
+from bot.pipeline import refuse_other_candles
+from bot.workflow.items import Deed, Item
+
+
+def with_candles(item: Item, repository: Repository) -> Item:
+    """The item as it is if its candles are there and well formed; else refused with the reason."""
+    if item.deed is not Deed.PROPOSE or item.read is None or item.read.loaded is None:
+        return item
+    loaded = item.read.loaded
+    try:
+        refuse_other_candles(read_market_data(loaded.strategy, repository.root), repository)
+    except InputError as error:
+        where = ("data", "path") if loaded.strategy.data.path else ("data",)
+        words = f"{error.message}. {error.hint}".rstrip(". ").replace(f"{repository.root}/", "")
+        problem = replace(loaded.problem(Finding(where, words)), file=item.path)
+        return replace(item, deed=Deed.REFUSE, read=replace(item.read, problems=(problem,)))
+    return item

@@ -1,0 +1,160 @@
+"""A job's environment to what its stage works with; and the event to the work it asks for."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.bus.port import open_bus
+from bot.coder.template import TemplateCoder
+from bot.contract.model import Contract
+from bot.errors import SafetyStop
+from bot.forge.github import GitHubForge
+from bot.forge.github_open import git_credentials, open_github
+from bot.gates.freqtrade.place import find_freqtrade
+from bot.git.repository import Repository, open_repository
+from bot.proof.line import Workshop
+from bot.proof.targets import FREQTRADE, Delivery, decide_delivery
+from bot.settings import FILE, Committer, Settings, parse_settings
+from bot.workflow.actions import Actions, open_actions
+from bot.workflow.items import Item
+from bot.workflow.payload import parse_event
+from bot.workflow.reasons import Ignored, NotAnyMore, Reason
+from bot.workflow.trigger import Push, Trigger
+from bot.workflow.work import make_work
+from sandbox_runner.recording import ReplayingSandbox
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Everything a stage uses. Its sandbox runs nothing: only the gates stage has a real one."""
+
+    actions: Actions
+    repository: Repository
+    forge: GitHubForge
+    settings: Settings
+    say: Callable[[str], None]
+
+    def delivery(self, contract: Contract) -> Delivery:
+        """What of a contract is delivered: by the settings, or by what is installed here.
+
+        Only the job that runs code needs Freqtrade; the others judge what it answered.
+        """
+        packages = find_freqtrade()
+        if self.settings.freqtrade and FREQTRADE in contract.targets:
+            return Delivery(freqtrade=True, packages=packages)
+        return decide_delivery(contract, packages, strict=self.settings.require_targets)
+
+    def workshop(self, *, regenerate: bool = False) -> Workshop:
+        """The edges of a line that runs no code."""
+        return Workshop(
+            repository=self.repository,
+            forge=self.forge,
+            bus=open_bus(self.repository.folder),
+            coder=TemplateCoder(),
+            sandbox=ReplayingSandbox(),
+            regenerate=regenerate,
+            say=self.say,
+        )
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Under which name an App writes and commits."""
+
+    login: str
+    email: str
+
+
+def open_desk(
+    place: Path,
+    say: Callable[[str], None] = lambda line: None,
+    actions: Actions | None = None,
+    writer: Writer | None = None,
+    *,
+    may_push: bool = False,
+) -> Desk:
+    """Open the repository and its forge, with the settings that the base branch has.
+
+    Args:
+        place: a folder in the checkout.
+        say: is told of progress.
+        actions: the event and its environment; by default those of the job that this runs in.
+        writer: the App that does the work, where it is not the workflow's own.
+        may_push: whether this stage changes the repository; only the last one does.
+
+    Raises:
+        InputError: something is missing in the environment or the checkout.
+    """
+    actions = actions or open_actions()
+    first = open_repository(place, to_write=False)
+    settings = parse_settings(first.read(first.base().commit, FILE))
+    if writer is not None:
+        settings = _written_by(settings, writer)
+    repository = open_repository(
+        place,
+        environment=_committer(settings) if writer else _identity(first, settings),
+        credentials=git_credentials(actions.environment),
+        may_push=may_push,
+    )
+    forge = open_github(repository, settings, actions.environment)
+    if forge.api.repository.casefold() != repository.repository_id.casefold():
+        raise SafetyStop(
+            f"the checkout is of {repository.repository_id}, the event of {forge.api.repository}",
+            "Check out the repository that the event is about.",
+        )
+    return Desk(actions, repository, forge, settings, say)
+
+
+def receive(desk: Desk, keys: Collection[str] | None = None) -> tuple[Item, ...] | Ignored:
+    """Read the event, ask whether its actor may order, and find the work, or only some of it."""
+    actions, settings = desk.actions, desk.settings
+    trigger = parse_event(actions.event, actions.event_data(), settings.label)
+    if isinstance(trigger, Ignored):
+        return trigger
+    if trigger.repository.casefold() != desk.forge.api.repository.casefold():
+        return Ignored(Reason.MALFORMED, "it is about another repository")
+    refusal = authorise(trigger, desk.forge)
+    return refusal or make_work(trigger, desk.repository, desk.forge, settings, keys)
+
+
+def authorise(trigger: Trigger, forge: GitHubForge) -> Ignored | None:
+    """Orders are taken from people who could push; a push has shown that itself."""
+    if isinstance(trigger, Push) or forge.may_order(trigger.actor):
+        return None
+    return Ignored(Reason.NO_PERMISSION)
+
+
+def find_items(desk: Desk, keys: list[str]) -> list[Item]:
+    """The items of a job, computed anew; what is not asked for any more is left out.
+
+    A pull request to close may be closed by now: by a person, or by this job when it ran before.
+
+    Raises:
+        NotAnyMore: the event does not lead to any work any more.
+    """
+    work = receive(desk, keys)
+    if isinstance(work, Ignored):
+        raise NotAnyMore(work)
+    known = {item.key: item for item in work}
+    for key in keys:
+        if key not in known:
+            desk.say(f"{key}: nothing to do any more")
+    return [known[key] for key in keys if key in known]
+
+
+def _identity(repository: Repository, settings: Settings) -> dict[str, str]:
+    """Who commits: Git's own configuration, else the settings."""
+    known = repository.git.run("config", "--get", "user.email").text
+    return {} if known else _committer(settings)
+
+
+def _committer(settings: Settings) -> dict[str, str]:
+    committer = settings.committer
+    return {"GIT_COMMITTER_NAME": committer.name, "GIT_COMMITTER_EMAIL": committer.email}
+
+
+def _written_by(settings: Settings, writer: Writer) -> Settings:
+    """The App's comments are found by its login; it commits too, unless the settings name one."""
+    named = settings.committer != Committer()
+    own = settings.committer if named else Committer(name=writer.login, email=writer.email)
+    return settings.model_copy(update={"bot": writer.login, "committer": own})

@@ -1,0 +1,107 @@
+"""One thing to do, and the things to do dealt out to the jobs of a workflow."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.contract.problems import Problem
+from bot.workflow.contracts import Read
+
+MOST_JOBS = 256
+LEGS = tuple(f"leg_{number}" for number in range(1, 21))
+"""Jobs that build. The workflow names an output of each; GitHub Free runs 20 jobs at once."""
+_MOST_PROPOSALS = 200
+
+
+class Deed(StrEnum):
+    """What there is to do."""
+
+    PROPOSE = "propose"
+    REFUSE = "refuse"
+    CLOSE = "close"
+    ANSWER = "answer"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing to do about one contract, or one answer to give.
+
+    Attributes:
+        key: names it in job names and files; the same contract has the same key in every run.
+        read: the contract, where there is one.
+        commit: what the contract was read from, or what a form's stands on; a push's own.
+        at: the issue or pull request that asked; 0 for a push.
+        order: the comment that asked; 0 if none did.
+        branch: whose pull request to close.
+        number: the pull request to close.
+        words: an answer, or why the contract was refused as a whole.
+    """
+
+    deed: Deed
+    key: str
+    read: Read | None = None
+    at: int = 0
+    order: int = 0
+    regenerate: bool = False
+    branch: str = ""
+    words: str = ""
+    commit: str = ""
+    number: int = 0
+
+    @property
+    def path(self) -> str:
+        """The contract's, if there is one."""
+        return self.read.path if self.read else ""
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with the contract."""
+        return self.read.problems if self.read else ()
+
+
+def key_of(name: str) -> str:
+    """Twelve hex digits: safe in file names, job names and outputs, whatever the name says."""
+    return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of a matrix: what it works on.
+
+    Attributes:
+        leg: whose files and digests belong to it; empty for a job without files.
+    """
+
+    keys: tuple[str, ...]
+    leg: str = ""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The jobs to start: those that build, those that write, those that say it has begun."""
+
+    build: tuple[Job, ...]
+    write: tuple[Job, ...]
+    announce: tuple[Job, ...]
+
+
+def make_matrix(items: Iterable[Item]) -> Matrix:
+    """Spread the items over jobs: to write one each, and more only where GitHub has no more."""
+    work = list(items)
+    asked = [item.key for item in work if item.deed is Deed.PROPOSE]
+    others = [item.key for item in work if item.deed is not Deed.PROPOSE]
+    told = [item.key for item in work if item.deed is Deed.PROPOSE and item.at]
+    build = tuple(Job(keys, leg) for leg, keys in zip(LEGS, spread(asked, len(LEGS)), strict=False))
+    write = [
+        Job(keys, job.leg)
+        for job in build
+        for keys in spread(list(job.keys), _MOST_PROPOSALS // len(LEGS))
+    ]
+    write += [Job(keys) for keys in spread(others, MOST_JOBS - _MOST_PROPOSALS)]
+    return Matrix(build, tuple(write), tuple(Job(keys) for keys in spread(told, MOST_JOBS)))
+
+
+def spread(keys: list[str], most: int) -> tuple[tuple[str, ...], ...]:
+    """Deal keys out into at most so many heaps."""
+    return tuple(tuple(keys[start::most]) for start in range(min(most, len(keys))))

@@ -1,0 +1,231 @@
+"""The line cut into the jobs of a workflow: plan, generate, gates, write.
+
+plan reads. generate writes a candidate and runs nothing. gates runs the candidate in the sandbox,
+with no token and no repository. write judges what the sandbox answered, and is the only one that
+may change anything; see docs/decisions/0005-jobs-by-permission.md.
+"""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from bot.bus.port import EventName
+from bot.coder.port import Candidate
+from bot.contract.program import compile_contract
+from bot.data.market_data import read_market_data
+from bot.errors import InputError, SafetyStop, WorldError
+from bot.files import write_files
+from bot.forge.port import PullState
+from bot.gates.freqtrade.place import find_freqtrade
+from bot.gates.port import Case
+from bot.logs import correlated
+from bot.pipeline import Result, find_earlier, judge_and_propose, publish, stays_closed, take_on
+from bot.plan.todo import planned_files
+from bot.proof.evidence import tool_versions
+from bot.proof.examination import Examination, examine
+from bot.proof.line import Commission, Workshop
+from bot.proof.targets import decide_delivery
+from bot.workflow.candles import with_candles
+from bot.workflow.contracts import read_contract
+from bot.workflow.desk import Desk
+from bot.workflow.handover import (
+    Answers,
+    Digests,
+    Handover,
+    read_answers,
+    read_case,
+    write_answers,
+    write_case,
+)
+from bot.workflow.items import Deed, Item
+from sandbox_runner.port import Sandbox
+from sandbox_runner.recording import RecordingSandbox, ReplayingSandbox
+
+
+def generate(desk: Desk, item: Item, out: Path) -> str:
+    """Write a candidate and hand it on with all that the gates need.
+
+    Returns:
+        the digest of what was handed on; empty if nothing is to do.
+    """
+    if item.deed is Deed.REFUSE:
+        desk.say(f"{item.path}: refused by now; the write job tells it on GitHub")
+        return ""
+    if item.read is None or item.read.loaded is None or item.deed is not Deed.PROPOSE:
+        raise InputError(f"there is no contract to write code for under {item.key}")
+    loaded, checked = item.read.loaded, with_candles(item, desk.repository)
+    if checked.problems:
+        desk.say(f"{checked.problems[0]}; the write job tells it on GitHub")
+        return ""
+    shop = desk.workshop(regenerate=item.regenerate)
+    work = take_on(loaded, shop, desk.delivery(loaded.strategy))
+    if find_earlier(work, shop).closed:
+        desk.say(f"{work.task}: nothing to do, its pull request was closed")
+        return ""
+    desk.say(f"{work.task}: writing the strategy and its tests")
+    candidate = shop.coder.write(work.contract, work.origin.contract_path)
+    return write_case(out, item.key, handover_of(work, candidate))
+
+
+def handover_of(work: Commission, candidate: Candidate) -> Handover:
+    """A candidate with all that the gates need."""
+    origin = work.origin
+    return Handover(origin.contract_path, origin.contract_bytes, work.data.contents, candidate)
+
+
+def still_to_regenerate(desk: Desk, item: Item) -> bool:
+    """Whether one more candidate is asked for, and has not been proposed for this request yet.
+
+    People run a workflow again, GitHub delivers twice and runners die: a request is carried out
+    once. The check comes last and says for which request it was written. A proposal without one was
+    not finished, so it is gone on with.
+    """
+    if not item.regenerate or item.read is None or item.read.task is None:
+        return item.regenerate
+    pull = desk.forge.find(item.read.task.branch)
+    if pull is None or pull.state is not PullState.OPEN:
+        return True
+    link = desk.forge.checks.last_link(pull.draft.head, pull.draft.tag)
+    if link is None:
+        return False
+    return not link.endswith(_anchor(item)) if item.order else link != proof_link(desk, item)
+
+
+def proof_link(desk: Desk, item: Item) -> str:
+    """What a check links to: the run, and the comment that asked for it."""
+    page = desk.actions.run_url
+    if item.order and not page:
+        page = f"{desk.forge.address}/issues/{item.at}"
+    return f"{page}{_anchor(item)}"
+
+
+def _anchor(item: Item) -> str:
+    return f"#issuecomment-{item.order}" if item.order else ""
+
+
+def run_gates(
+    key: str,
+    digest: str,
+    folder: Path,
+    sandbox: Sandbox,
+    mypy_cache: Path | None = None,
+    on_done: Callable[[str], None] = lambda name: None,
+) -> tuple[Examination, str]:
+    """Run a candidate in the sandbox, and hand on what the sandbox answered.
+
+    Args:
+        key: whose candidate.
+        digest: of the file that the job before wrote.
+        folder: where the jobs leave their files.
+        sandbox: where the candidate runs.
+        mypy_cache: mypy's cache of the libraries.
+        on_done: told each step.
+
+    Returns:
+        what the gates say here, which nobody believes, and the digest of what was handed on.
+    """
+    case = read_case(folder, key, digest)
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place)
+        write_files(root, dict(case.candles))
+        read = read_contract(case.contract_path, case.contract, root)
+        if read.loaded is None:
+            raise InputError(f"{case.contract_path} is not a contract", str(read.problems[0]))
+        contract = read.loaded.strategy
+        data = read_market_data(contract, root)
+    # Where Freqtrade is not installed the write job, if it is to deliver its file, finds no answer.
+    delivery = decide_delivery(contract, find_freqtrade())
+    recorder = RecordingSandbox(sandbox)
+    examination = examine(
+        contract,
+        compile_contract(contract),
+        Case(case.candidate.contents, frozenset(planned_files(contract))),
+        data,
+        f"corr_{key}",  # the run's own name is computed where there is a repository
+        recorder,
+        mypy_cache,
+        on_done,
+        delivery=delivery,
+    )
+    versions = tool_versions(delivery.freqtrade_version)
+    return examination, write_answers(folder, key, Answers(recorder.outcomes, versions))
+
+
+def deliver(desk: Desk, item: Item, folder: Path, digests: Digests) -> Result:
+    """Judge a candidate by the recorded answers and propose it; runs none of its code.
+
+    Raises:
+        SafetyStop: what was handed over is not what this contract gives.
+    """
+    if item.read is None or item.read.loaded is None:
+        raise InputError(f"there is no contract under {item.key}")
+    loaded = item.read.loaded
+    shop = desk.workshop(regenerate=still_to_regenerate(desk, item))
+    work = take_on(loaded, shop, desk.delivery(loaded.strategy))
+    with correlated(work.origin.correlation_id), shop.repository.lock(work.task, on_wait=shop.say):
+        earlier = find_earlier(work, shop)
+        if earlier.closed:
+            return stays_closed(work, earlier)
+        case = read_case(folder, item.key, digests.case)
+        check_handover(case, work, shop)
+        answers = read_answers(folder, item.key, digests.answers)
+        check_versions(answers, work)
+        shop = replace(shop, sandbox=ReplayingSandbox(answers.outcomes))
+        if not earlier.claimed:
+            plan = [todo.id for todo in work.plan.todos]
+            publish(shop, work, EventName.TASK_DISPATCHED, {"plan": plan})
+            files = sorted(case.candidate.files)
+            publish(shop, work, EventName.CODER_COMPLETE, {"files": files})
+        return judge_and_propose(work, case.candidate, earlier, shop)[0]
+
+
+def check_handover(case: Handover, work: Commission, shop: Workshop) -> None:
+    """Compare what was handed over with what this job would have handed over itself.
+
+    Contract, candles and candidate are computed here. The coder is the one that contract and
+    settings name, never the one that the file names.
+
+    Raises:
+        SafetyStop: something differs.
+        WorldError: the default branch moved; a new run sorts it out.
+    """
+    written = shop.coder.write(work.contract, work.origin.contract_path)
+    own, wrong = handover_of(work, written), ""
+    if (case.contract_path, case.contract) != (own.contract_path, own.contract):
+        wrong = "its contract is another"
+    elif case.candles != own.candles:
+        raise WorldError(
+            f"the candles of {work.task} on the default branch changed while the jobs ran",
+            "Run the whole workflow again.",
+        )
+    elif case.candidate.coder != written.coder:
+        wrong = f"contract and settings name the coder {written.coder}, and the file names another"
+    elif case.candidate != written:
+        wrong = f"the coder {written.coder} writes it otherwise"
+    if wrong:
+        raise SafetyStop(
+            f"what was handed over for {work.task} is not what its contract gives: {wrong}",
+            "Run the whole workflow again; if it stays so, somebody tampered with the artifacts.",
+        )
+
+
+def check_versions(answers: Answers, work: Commission) -> None:
+    """Compare the versions that the gates ran with those that this job knows.
+
+    Both jobs install from one lock, so the evidence may name the versions known here. Freqtrade
+    need not be installed here: its version is the lock's then.
+
+    Raises:
+        WorldError: they differ.
+    """
+    known = tool_versions(work.delivery.freqtrade_version)
+    ran = dict(answers.versions)
+    if not work.delivery.freqtrade:
+        ran.pop("freqtrade", None)  # it was there and proved nothing
+    if ran != known:
+        names = sorted(name for name in known | ran if known.get(name) != ran.get(name))
+        raise WorldError(
+            f"the gates of {work.task} ran with another version of {', '.join(names)[:200]}",
+            "Run the whole workflow again; all its jobs must name the same action.",
+        )

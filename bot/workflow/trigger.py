@@ -1,0 +1,67 @@
+"""What can set the line going on GitHub, as values; nothing in them is trusted yet."""
+
+from dataclasses import dataclass
+
+from bot.forge.port import Actor
+
+
+@dataclass(frozen=True)
+class Push:
+    """Commits arrived on the default branch."""
+
+    repository: str
+    actor: Actor
+    branch: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class FormFiled:
+    """An issue carries the form's label, with the text that it had at that moment."""
+
+    repository: str
+    actor: Actor
+    author: Actor
+    number: int
+    body: str
+    updated_at: str
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """Somebody wrote a command under an issue or a pull request.
+
+    Attributes:
+        verb: the command's name, known or not.
+        argument: the one word after it.
+        number: the issue's or pull request's.
+        issue_body: the issue's text at that moment; empty for a pull request.
+    """
+
+    repository: str
+    actor: Actor
+    number: int
+    on_pull_request: bool
+    comment_id: int
+    verb: str
+    argument: str
+    issue_body: str
+    issue_author: Actor
+
+
+@dataclass(frozen=True)
+class Dispatched:
+    """Somebody started the workflow by hand.
+
+    Attributes:
+        contracts: paths as typed; none means all.
+    """
+
+    repository: str
+    actor: Actor
+    contracts: tuple[str, ...]
+    regenerate: bool
+
+
+Trigger = Push | FormFiled | Ordered | Dispatched

@@ -1,0 +1,301 @@
+"""A trigger to the work that it asks for: contracts to propose, to refuse, to close, or an answer.
+
+Every job computes this from the event and the base branch; nothing of it is handed on. Which
+contracts changed is read from Git. GitHub is asked about pull requests: the plan lists the open
+ones, page by page; the other jobs ask only about what they were given to do.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from bot.errors import InputError
+from bot.forge.github import GitHubForge
+from bot.forge.port import PullRequest, PullState
+from bot.git.identity import TaskName, task_of_branch
+from bot.git.repository import Repository
+from bot.report.hidden_block import read_hidden_block
+from bot.settings import Settings
+from bot.workflow.contracts import (
+    Change,
+    Read,
+    changed_contracts,
+    contract_paths,
+    is_contract,
+    is_form_path,
+    read_contract,
+    read_contract_of,
+)
+from bot.workflow.form import contract_from_form, contract_path
+from bot.workflow.items import Deed, Item, key_of
+from bot.workflow.reasons import Ignored, Reason
+from bot.workflow.trigger import Dispatched, FormFiled, Ordered, Push, Trigger
+
+
+def make_work(
+    trigger: Trigger,
+    repository: Repository,
+    forge: GitHubForge,
+    settings: Settings,
+    keys: Collection[str] | None = None,
+) -> tuple[Item, ...] | Ignored:
+    """Find out what a trigger asks for; who may ask was settled before.
+
+    Args:
+        trigger: what happened.
+        repository: a checkout of the default branch.
+        forge: its pull requests.
+        settings: of the default branch.
+        keys: give only these items, and ask GitHub about no others; None for all.
+    """
+    planner = _Planner(repository, forge, settings)
+    if isinstance(trigger, Push):
+        return planner.push(trigger, keys)
+    if isinstance(trigger, FormFiled):
+        return (planner.settled(planner.form(trigger.number, trigger.body)),)
+    if isinstance(trigger, Ordered):
+        return (planner.settled(planner.order(trigger)),)
+    return planner.dispatch(trigger, keys)
+
+
+class _Planner:
+    def __init__(self, repository: Repository, forge: GitHubForge, settings: Settings) -> None:
+        self._repository = repository
+        self._forge = forge
+        self._settings = settings
+        self._reads: dict[tuple[str, str], Read] = {}
+        self._known: dict[str, dict[str, TaskName | None]] = {}
+
+    def push(self, trigger: Push, keys: Collection[str] | None) -> tuple[Item, ...] | Ignored:
+        """Contracts that arrived, changed or went away."""
+        after, folder = trigger.after, self._settings.contracts
+        if not self._repository.commit_of(after):
+            return Ignored(Reason.PUSH_REPLACED, after[:12])
+        change = changed_contracts(self._repository, trigger.before, after, folder)
+        if keys is None:
+            return self._whole_push(trigger, change)
+        own = [path for path in change.changed if key_of(path) in keys]
+        items = [self.settled(self._item(path, after)) for path in own]
+        if set(keys) - {item.key for item in items}:
+            closings = self._closings(trigger, change, self._open_pulls())
+            items += [item for item in closings if item.key in keys]
+        return tuple(items)
+
+    def _whole_push(self, trigger: Push, change: Change) -> tuple[Item, ...] | Ignored:
+        if not change.changed and not change.gone and change.comparable:
+            return Ignored(Reason.NO_CONTRACT)
+        pulls = self._open_pulls()
+        items = [self.settled_by(self._item(path, trigger.after), pulls) for path in change.changed]
+        items += self._closings(trigger, change, pulls)
+        return tuple(items) or Ignored(Reason.NO_CONTRACT, "and there is no pull request to close")
+
+    def settled(self, item: Item) -> Item:
+        """An item with GitHub asked whether its task's name is free."""
+        if item.deed is not Deed.PROPOSE or item.read is None or item.read.task is None:
+            return item
+        pull = self._forge.find(item.read.task.branch)
+        return self._settled(item, item.read.task, pull)
+
+    def settled_by(self, item: Item, pulls: Iterable[PullRequest]) -> Item:
+        """The same, by a list of open pull requests."""
+        if item.deed is not Deed.PROPOSE or item.read is None or item.read.task is None:
+            return item
+        branch = item.read.task.branch
+        found = [pull for pull in pulls if pull.draft.branch == branch]
+        return self._settled(item, item.read.task, found[-1] if found else None)
+
+    def _settled(self, item: Item, task: TaskName, pull: PullRequest | None) -> Item:
+        """Refuse an item whose task an open pull request holds for another contract."""
+        block = read_hidden_block(pull.draft.body) if pull else None
+        if pull is None or block is None or pull.state is not PullState.OPEN:
+            return item
+        other = str(block["contract"])
+        if other == item.path or self._left(item.commit, other, task):
+            return item
+        words = (
+            f"pull request #{pull.number} is about another contract of {task}: "
+            "close it, or give this one another name."
+        )
+        return replace(item, deed=Deed.REFUSE, words=words)
+
+    def _left(self, commit: str, path: str, task: TaskName) -> bool:
+        """Whether a contract does not hold a task any more: moved away, or made another's."""
+        there = self._tasks(commit)
+        if path in there:
+            return there[path] not in (None, task)
+        return self._gone(commit, path)
+
+    def _gone(self, commit: str, path: str) -> bool:
+        """Whether a contract is not there, and not because it waits in a form's pull request."""
+        if path in self._tasks(commit):
+            return False
+        if not is_form_path(path, self._settings.contracts):
+            return True
+        return bool(self._repository.git.run("log", "-1", "--format=%H", commit, "--", path).text)
+
+    def _open_pulls(self) -> tuple[PullRequest, ...]:
+        return self._forge.open_pulls()
+
+    def form(self, number: int, body: str, order: int = 0, regenerate: bool = False) -> Item:
+        """The contract that an issue's answers ask for."""
+        path = contract_path(number, self._settings.contracts)
+        try:
+            text = contract_from_form(number, body, path).text
+        except InputError as error:
+            words = f"{error.message}. {error.hint}".strip()
+            return Item(Deed.REFUSE, key_of(path), at=number, order=order, words=words)
+        read = read_contract(path, text.encode(), self._repository.root)
+        return self._judged(read, self._repository.base().commit, number, order, regenerate)
+
+    def order(self, trigger: Ordered) -> Item:
+        """What a command asks for."""
+        verb = trigger.verb
+        if trigger.argument and verb in ("retry", "regenerate", "explain"):
+            words = f"Nothing was done: more words stand beside the command. {_COMMANDS}"
+            return _answer(trigger, words, Reason.NO_SUCH_COMMAND)
+        if verb in ("retry", "regenerate"):
+            again = verb == "regenerate"
+            if trigger.on_pull_request:
+                return self._order_on_pull(trigger, again)
+            if not trigger.issue_body:
+                words = f"This issue does not carry the label “{self._settings.label}”."
+                return _answer(trigger, words, Reason.NOT_OUR_LABEL)
+            return self.form(trigger.number, trigger.issue_body, trigger.comment_id, again)
+        if verb == "explain":
+            if trigger.on_pull_request:
+                return _answer(trigger, "explain")
+            words = "`/stratwright explain` works under a pull request of the bot."
+            return _answer(trigger, words, Reason.NO_SUCH_COMMAND)
+        if verb in ("approve", "halt", "rollback"):
+            words = (
+                f"`/stratwright {verb}` is not available: this version writes, proves and proposes "
+                "strategies and has no live trading. Nothing was changed."
+            )
+            return _answer(trigger, words, Reason.NOT_AVAILABLE)
+        return _answer(trigger, _COMMANDS, Reason.NO_SUCH_COMMAND)
+
+    def dispatch(
+        self, trigger: Dispatched, keys: Collection[str] | None
+    ) -> tuple[Item, ...] | Ignored:
+        """The contracts that were named, or all."""
+        commit = self._repository.base().commit
+        there = contract_paths(self._repository, commit, self._settings.contracts)
+        strange = sorted(set(trigger.contracts) - set(there))
+        if strange:
+            raise InputError(
+                f"{strange[0]!r} is not a contract of the default branch",
+                f"There are: {', '.join(there[:20]) or 'none yet'}.",
+            )
+        named = dict.fromkeys(trigger.contracts or there)
+        if keys is not None:
+            own = [path for path in named if key_of(path) in keys]
+            return tuple(self.settled(self._item(path, commit, trigger.regenerate)) for path in own)
+        if not named:
+            return Ignored(Reason.NO_CONTRACT)
+        pulls = self._open_pulls()
+        return tuple(
+            self.settled_by(self._item(path, commit, trigger.regenerate), pulls) for path in named
+        )
+
+    def _item(self, path: str, commit: str, regenerate: bool = False) -> Item:
+        return self._judged(self._read(commit, path), commit, 0, 0, regenerate)
+
+    def _read(self, commit: str, path: str) -> Read:
+        """A contract of a commit, read once."""
+        if (commit, path) not in self._reads:
+            self._reads[commit, path] = read_contract_of(self._repository, commit, path)
+        return self._reads[commit, path]
+
+    def _judged(self, read: Read, commit: str, at: int, order: int, regenerate: bool) -> Item:
+        words = ""
+        if read.task is not None:
+            words = self._taken(read.path, read.task, commit)
+        deed = Deed.PROPOSE if read.task is not None and not words else Deed.REFUSE
+        return Item(
+            deed, key_of(read.path), read, at, order, regenerate, words=words, commit=commit
+        )
+
+    def _taken(self, path: str, task: TaskName, commit: str) -> str:
+        """Why a task's name is not free; two contracts would overwrite each other's branch."""
+        for other, owner in self._tasks(commit).items():
+            if other != path and owner == task:
+                return (
+                    f"{other} is the contract of {task} already: give this one another "
+                    "workflow or task, or change that one."
+                )
+        return ""
+
+    def _tasks(self, commit: str) -> dict[str, TaskName | None]:
+        """Whose contracts a commit has, read once."""
+        if commit not in self._known:
+            paths = contract_paths(self._repository, commit, self._settings.contracts)
+            self._known[commit] = {path: self._read(commit, path).task for path in paths}
+        return self._known[commit]
+
+    def _closings(self, trigger: Push, change: Change, pulls: Iterable[PullRequest]) -> list[Item]:
+        """Open pull requests whose contract the push deleted, or made into another task's."""
+        there, former = self._tasks(trigger.after), self._former(trigger, change)
+        items = []
+        for pull in pulls:
+            branch, task = pull.draft.branch, task_of_branch(pull.draft.branch)
+            block = read_hidden_block(pull.draft.body)
+            path = str(block["contract"]) if block else former.get(branch, "")
+            known = is_contract(path, self._settings.contracts)
+            if task is None or not known or task in there.values():
+                continue
+            gone = path in change.gone or (
+                not change.comparable and self._gone(trigger.after, path)
+            )
+            heir = there.get(path) if path in change.changed else None
+            if gone or heir is not None:
+                key, words = key_of(f"close {branch}"), str(heir or "")
+                read = Read(path, b"", None)
+                items.append(
+                    Item(Deed.CLOSE, key, read, branch=branch, words=words,
+                         commit=trigger.after, number=pull.number)
+                )  # fmt: skip
+        return items
+
+    def _former(self, trigger: Push, change: Change) -> dict[str, str]:
+        """The branches of the contracts that a push touched, as they were before it."""
+        if not change.comparable:
+            return {}
+        reads = [self._read(trigger.before, path) for path in (*change.gone, *change.changed)]
+        return {read.task.branch: read.path for read in reads if read.task is not None}
+
+    def _order_on_pull(self, trigger: Ordered, again: bool) -> Item:
+        pull = self._forge.get(trigger.number)
+        block = read_hidden_block(pull.draft.body)
+        if task_of_branch(pull.draft.branch) is None or block is None:
+            words = "This pull request is not one of the bot's."
+            return _answer(trigger, words, Reason.NOT_OUR_PULL)
+        path = str(block["contract"])
+        base = self._repository.base().commit
+        if not is_contract(path, self._settings.contracts):
+            words = "This pull request does not name a contract of the repository."
+            return _answer(trigger, words, Reason.NOT_OUR_PULL)
+        if self._gone(base, path):
+            words = "Its contract was deleted from the default branch; put it back."
+            return _answer(trigger, words, Reason.CONTRACT_GONE)
+        at = base if self._repository.read(base, path) is not None else pull.draft.head
+        if not self._repository.commit_of(at):
+            words = "The branch of this pull request is not there any more."
+            return _answer(trigger, words, Reason.CONTRACT_GONE)
+        read = self._read(at, path)
+        if read.task is not None and read.task.branch != pull.draft.branch:
+            words = "Its contract belongs to another branch by now."
+            return _answer(trigger, words, Reason.NOT_OUR_PULL)
+        return self._judged(read, base, trigger.number, trigger.comment_id, again)
+
+
+_COMMANDS = (
+    "The commands are `/stratwright retry` (run the line again), `/stratwright regenerate` "
+    "(propose again what was closed) and, under a pull request, `/stratwright explain` (what the "
+    "gates said). A command stands on the first line of a comment, alone."
+)
+
+
+def _answer(trigger: Ordered, words: str, reason: Reason | None = None) -> Item:
+    """An answer to a command; with the code of the reason where it is not carried out."""
+    key = key_of(f"comment {trigger.comment_id}")
+    told = f"{words} [{reason}]" if reason else words
+    return Item(Deed.ANSWER, key, at=trigger.number, order=trigger.comment_id, words=told)

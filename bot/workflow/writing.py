@@ -1,0 +1,416 @@
+"""An item to its outcome on GitHub: pull request, check, status comment, the page of the run."""
+
+import hashlib
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bot.errors import InputError, StratwrightError, WorldError
+from bot.forge.github import PullRequestForbidden
+from bot.forge.github_api import Missing, segment
+from bot.forge.github_checks import NAME, Annotation, CheckReport
+from bot.forge.github_comments import Thread
+from bot.forge.port import PullState
+from bot.git.identity import task_of_branch
+from bot.git.proposal import BranchTaken
+from bot.pipeline import NOTHING_NEW, Result
+from bot.proof.evidence import read_gates
+from bot.redaction import redact
+from bot.report.inert import markdown_text
+from bot.report.status import (
+    STEPS,
+    Status,
+    count_of,
+    gates_part,
+    problems_part,
+    status_text,
+    text_part,
+)
+from bot.settings import FORM
+from bot.workflow.candles import with_candles
+from bot.workflow.contracts import tasks_of
+from bot.workflow.desk import Desk
+from bot.workflow.form import OPEN_THE_FORM
+from bot.workflow.handover import Digests
+from bot.workflow.items import Deed, Item
+from bot.workflow.reasons import STATES, Reason, reason_of
+from bot.workflow.stages import deliver, proof_link
+from bot.workflow.withdrawal import put_back, withdraw
+
+ROOM = 40
+"""Requests that one contract may take in its last job, with all that is told."""
+USUAL = 12
+"""Requests that a pushed contract takes in all its jobs where nothing goes wrong."""
+_PLACE = re.compile(r"([A-Za-z0-9_./-]+):([0-9]{1,7})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What became of an item.
+
+    Attributes:
+        state: proposed, unchanged, blocked, refused, closed, answered or superseded.
+        exit_code: as `run` has it.
+        needs_click: whether a person has to open the pull request by a link.
+    """
+
+    state: str
+    exit_code: int
+    status: Status | None = None
+    result: Result | None = None
+    needs_click: bool = False
+
+    @property
+    def code(self) -> str:
+        """The code of the reason, in brackets, where no pull request came of it."""
+        if self.needs_click:
+            return f" [{Reason.NEEDS_A_CLICK}]"
+        return f" [{STATES[self.state]}]" if self.state in STATES else ""
+
+
+def announce(desk: Desk, item: Item) -> None:
+    """Say that work has begun, to those who asked in an issue or pull request."""
+    if item.at and item.deed is Deed.PROPOSE and not _carried_out(desk, item):
+        words = "Working on it; this comment follows."
+        _tell(desk, item, Status(_name(item), 1, words, run_url=desk.actions.run_url))
+
+
+def write(desk: Desk, item: Item, folder: Path, digests: Digests) -> Written:
+    """Do what an item asks for and tell everybody who waits for it.
+
+    Args:
+        desk: what the stage works with.
+        item: what to do.
+        folder: where the jobs leave their files.
+        digests: of the files that belong to the item, as the jobs told GitHub.
+
+    Raises:
+        StratwrightError: after it was told there too.
+    """
+    try:
+        desk.forge.api.leave_room(ROOM)
+        item = with_candles(item, desk.repository)
+        if item.deed is Deed.PROPOSE:
+            done = _propose(desk, item, folder, digests)
+        else:
+            done = _DEEDS[item.deed](desk, item)
+    except StratwrightError as error:
+        tell_failure(desk, item, error, digests)
+        raise
+    if done.status is not None:
+        status = replace(done.status, headline=f"{done.status.headline}{done.code}")
+        desk.actions.summary(status_text(status))
+        if item.at or status.stopped or done.needs_click or _complained(desk, item):
+            _tell(desk, item, status)
+    return done
+
+
+def _propose(desk: Desk, item: Item, folder: Path, digests: Digests) -> Written:
+    if _superseded(desk, item):
+        return _newer(item)
+    if item.regenerate and _carried_out(desk, item):
+        return Written("unchanged", 0)
+    link = ""
+    try:
+        result = deliver(desk, item, folder, digests)
+    except PullRequestForbidden as error:
+        link = error.link
+        draft = error.draft
+        result = Result(
+            "proposed", draft.correlation_id, draft.branch, draft.tag, draft.head, note=error.hint
+        )
+    if result.status == "blocked":
+        failed = [verdict for verdict in result.gates if not verdict.passed]
+        if not item.at:
+            _check_gates(desk, item, result)
+        words = f"{len(failed)} of {len(result.gates)} gates said no; nothing was pushed."
+        status = Status(_name(item), 2, words, True, (gates_part(result.gates),))
+        return Written("blocked", 1, replace(status, run_url=desk.actions.run_url), result)
+    if result.gates or result.commit:
+        _check_proposed(desk, item, result)
+    status = _proposed(desk, item, result, link)
+    return Written(result.status, 0, status, result, needs_click=bool(link))
+
+
+def _newer(item: Item) -> Written:
+    words = "A newer version of the contract is there; its own run tells about it."
+    return Written("superseded", 0, Status(_name(item), 1, words))
+
+
+def _proposed(desk: Desk, item: Item, result: Result, link: str) -> Status:
+    if link:
+        desk.say(f"{_name(item)}: this needs a click; open the pull request by {link}")
+        words = (
+            f"The branch `{result.branch}` is pushed. GitHub does not let the bot open pull "
+            f"requests in this repository: [open it here]({link}). {markdown_text(result.note)}"
+        )
+        return Status(_name(item), len(STEPS) - 1, words, run_url=desk.actions.run_url)
+    number = f"#{result.pull_request}" if result.pull_request is not None else ""
+    words = f"Proven and proposed in {number}. A person decides; the bot never merges."
+    if result.status == "unchanged":
+        words = _standing(desk, item, result)
+    notes = [part for part in result.note.split("; ") if "--regenerate" not in part]
+    note = markdown_text("; ".join(notes)) if result.note else ""
+    return Status(_name(item), len(STEPS), words, parts=(note,), run_url=desk.actions.run_url)
+
+
+def _standing(desk: Desk, item: Item, result: Result) -> str:
+    """Where a contract stands that an earlier run delivered; what the bot closed is opened."""
+    number = result.pull_request
+    state = desk.forge.get(number).state if number is not None else PullState.MERGED
+    if number is None:
+        return "The default branch has it already; nothing to do."
+    if state is PullState.MERGED:
+        return f"Proposed in #{number} before, and merged; nothing to do."
+    if state is PullState.OPEN:
+        # What was asked for once more, an earlier run has proposed and could not tell.
+        again = item.regenerate and NOTHING_NEW not in result.note
+        since = "" if again else " before; nothing has changed since"
+        return f"Proven and proposed in #{number}{since}. A person decides; the bot never merges."
+    if put_back(desk.forge, number):
+        return f"The contract is back, so #{number} is open again. A person decides."
+    return (
+        f"#{number} was closed without being merged, so it is not proposed again by itself. "
+        "Write `/stratwright regenerate` under it to propose it once more."
+    )
+
+
+def _refuse(desk: Desk, item: Item) -> Written:
+    """A contract with mistakes: all of them, with their lines, and no branch."""
+    if _superseded(desk, item):
+        return _newer(item)
+    parts = []
+    if item.problems:
+        parts.append(problems_part(item.problems))
+    prose = item.words.endswith(OPEN_THE_FORM)
+    if item.words:
+        parts.append(markdown_text(item.words.removesuffix(OPEN_THE_FORM)))
+    if item.at and item.read is not None:
+        text = item.read.data.decode("utf-8", "replace")
+        parts.append(text_part("The contract that the answers make, with line numbers", text))
+    title = f"{count_of(len(item.problems) or 1)} in {item.path or 'the form'}"
+    again = " Edit the issue and write `/stratwright retry`." if item.at else " Mend it and push."
+    words = f"The contract cannot be used; nothing was written or pushed.{again}"
+    if prose:
+        form = f"{desk.forge.address}/issues/new?template={Path(FORM).name}"
+        words = f"This issue is not the form, so nothing was done. [Fill in the form]({form})."
+    if not item.at:
+        _check_refused(desk, item, title, "\n\n".join(parts))
+    status = Status(_name(item), 0, words, True, tuple(parts), desk.actions.run_url)
+    return Written("refused", 2, status)
+
+
+def _close(desk: Desk, item: Item) -> Written:
+    """The contract is gone, so its open pull request goes too; branch and tags stay."""
+    task, base = task_of_branch(item.branch), desk.repository.base().commit
+    if task in tasks_of(desk.repository, base, desk.settings.contracts).values():
+        words = f"The contract of {task} is there again; its pull request stays as it is."
+        return Written("superseded", 0, Status(_name(item), 1, words))
+    path = markdown_text(item.path, 200)
+    why = f"The contract {path} was deleted from the default branch"
+    back = "put the contract back and it opens again"
+    if item.words:
+        why = f"The contract {path} now asks for {item.words}, which is proposed by itself"
+        back = f"{task} comes back when a contract asks for it"
+    closed = withdraw(desk.forge, item.number, why, back)
+    words = f"#{item.number} is closed: its contract is not on the default branch any more."
+    status = Status(_name(item), 0, words, run_url=desk.actions.run_url, over=True)
+    return Written("closed" if closed else "unchanged", 0, status)
+
+
+def _answer(desk: Desk, item: Item) -> Written:
+    words = _explanation(desk, item) if item.words == "explain" else item.words
+    # Under the run's number: a failure that an earlier run told there must not stay.
+    desk.forge.said.stick(Thread(item.at), f"order:{item.order}", words, desk.actions.run)
+    desk.actions.summary(f"Stratwright: answered under #{item.at}.\n\n{words}")
+    return Written("answered", 0)
+
+
+_DEEDS = {
+    Deed.REFUSE: _refuse,
+    Deed.CLOSE: _close,
+    Deed.ANSWER: _answer,
+}
+
+
+def _explanation(desk: Desk, item: Item) -> str:
+    """What the gates said about a pull request's head, read from its own evidence."""
+    pull = desk.forge.get(item.at)
+    task, head = task_of_branch(pull.draft.branch), pull.draft.head
+    if task is None or not desk.repository.commit_of(head):
+        words = "This pull request is not one of the bot's: there is no evidence on it to explain."
+        return f"{words} [{Reason.NOT_OUR_PULL}]"
+    raw = desk.repository.read(head, f"artifacts/{task}/gates.json")
+    if raw is None:
+        words = "There is no evidence of the bot on this pull request's head."
+        return f"{words} [{Reason.NO_EVIDENCE}]"
+    try:
+        verdicts = read_gates(raw)
+    except ValueError:
+        words = "The evidence on this pull request's head is not of the bot's form."
+        return f"{words} [{Reason.NO_EVIDENCE}]"
+    about = f"What the gates said about `{pull.draft.head[:12]}`:"
+    how = f"To check it yourself: `stratwright verify {pull.draft.tag}`" if pull.draft.tag else ""
+    return f"{about}\n\n{gates_part(verdicts)}\n\n{how}".rstrip()
+
+
+def _tell(desk: Desk, item: Item, status: Status) -> None:
+    """Edit the request's status comment; a later run's word stays.
+
+    A command is answered on its own, and the issue's status comment says the same: it is where
+    people look, and an earlier failure must not stay the last word there.
+    """
+    thread, text, said = _thread(desk, item), status_text(status), desk.forge.said
+    if item.order:
+        said.stick(thread, f"order:{item.order}", text, desk.actions.run)
+    if not item.order or said.find(thread, _marker(item)) is not None:
+        said.stick(thread, _marker(item), text, desk.actions.run)
+
+
+def _thread(desk: Desk, item: Item) -> Thread:
+    """Where a request is answered: a push has no issue, so its commit is where people look."""
+    return Thread(item.at) if item.at else Thread(commit=_commit(desk, item))
+
+
+def _commit(desk: Desk, item: Item) -> str:
+    """The commit that brought a contract; not one that came after."""
+    return item.commit or desk.repository.base().commit
+
+
+def _marker(item: Item) -> str:
+    return "status" if item.at else f"status:{item.key}"
+
+
+def _complained(desk: Desk, item: Item) -> bool:
+    """Whether an earlier run stopped at this commit and said so there."""
+    return desk.forge.said.find(_thread(desk, item), _marker(item)) is not None
+
+
+def tell_failure(desk: Desk, item: Item, error: StratwrightError, digests: Digests) -> None:
+    """Say what stopped the run, as far as GitHub still listens."""
+    words = markdown_text(redact(f"{error.message} {error.hint}".strip()), 1000)
+    headline = f"The run stopped before its end [{reason_of(error)}]: {words}"
+    done = _steps_before(error, digests)
+    status = Status(_name(item), done, headline, True, run_url=desk.actions.run_url)
+    desk.actions.summary(status_text(status))
+    try:
+        _tell(desk, item, status)
+    except StratwrightError as second:
+        desk.say(f"this could not be told on GitHub: {second.message}")
+
+
+def _steps_before(error: StratwrightError, digests: Digests) -> int:
+    """How far a run came that stopped: GitHub and Git are met only after the gates."""
+    if not digests.case:
+        return 1
+    return 3 if digests.answers and isinstance(error, WorldError | BranchTaken) else 2
+
+
+def _carried_out(desk: Desk, item: Item) -> bool:
+    """Whether a command was obeyed before; GitHub may deliver twice, people may run jobs again."""
+    if not item.order:
+        return False
+    said = desk.forge.said.find(_thread(desk, item), f"order:{item.order}")
+    return said is not None and f"- [x] {STEPS[-1]}" in said.body
+
+
+def _superseded(desk: Desk, item: Item) -> bool:
+    """Whether the default branch has another file at the contract's path by now, or none."""
+    if item.at or item.read is None:
+        return False
+    base = desk.repository.base()
+    if _entry(desk, item.commit, item.path) != _entry(desk, base.commit, item.path):
+        return True
+    if not item.read.data:
+        return False  # a link or a submodule, which GitHub's contents show as something else
+    try:
+        found = desk.forge.api.get(
+            f"contents/{'/'.join(map(segment, item.path.split('/')))}", ref=base.branch
+        )
+    except Missing:
+        return True
+    return not isinstance(found, dict) or found.get("sha") != _blob(item.read.data)
+
+
+def _entry(desk: Desk, commit: str, path: str) -> bytes:
+    """What a commit has at a path, as Git lists it."""
+    return desk.repository.git.ask("ls-tree", "-z", "--full-tree", commit, "--", path).out
+
+
+def _blob(data: bytes) -> str:
+    """The name that Git gives to these bytes."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def _check_proposed(desk: Desk, item: Item, result: Result) -> None:
+    passed = len(result.gates)
+    title = f"All {passed} gates passed" if passed else "All gates passed"
+    summary = gates_part(result.gates) if result.gates else "The evidence is on the branch."
+    link = proof_link(desk, item)
+    done = CheckReport(NAME, result.commit, result.tag, True, title, summary, link=link)
+    if result.status == "unchanged" and result.pull_request and not desk.forge.checks.stands(done):
+        # The check comes last: without it the earlier run may have died before the labels.
+        desk.forge.label(result.pull_request, desk.settings.pull_requests.labels)
+    if result.gates or desk.forge.checks.read(result.commit) is None:
+        desk.say(f"{_name(item)}: {desk.forge.checks.report(done)} written")
+
+
+def _check_gates(desk: Desk, item: Item, result: Result) -> None:
+    failed = [verdict for verdict in result.gates if not verdict.passed]
+    title = f"{len(failed)} of {len(result.gates)} gates said no"
+    remarks = [Annotation(item.path, 1, f"{v.name}: {v.reason}", "stratwright") for v in failed]
+    _check_contract(desk, item, title, gates_part(result.gates), tuple(remarks))
+
+
+def _check_refused(desk: Desk, item: Item, title: str, summary: str) -> None:
+    remarks = [
+        Annotation(problem.file, problem.line, _remark(str(problem)), problem.field)
+        for problem in item.problems
+    ]
+    if item.words:
+        remarks.append(Annotation(item.path, 1, item.words))
+    _check_contract(desk, item, title, summary, tuple(remarks))
+
+
+def _check_contract(
+    desk: Desk, item: Item, title: str, summary: str, remarks: tuple[Annotation, ...]
+) -> None:
+    """A red mark on the commit that brought the contract."""
+    head = _commit(desk, item)
+    key = f"{item.key}-{_blob(item.read.data if item.read else b'')[:12]}"
+    name = f"{NAME}: {item.path}"[:100]
+    check = CheckReport(name, head, key, False, title, summary, remarks, desk.actions.run_url)
+    desk.say(f"{item.path}: {desk.forge.checks.report(check)} written")
+
+
+def _remark(text: str) -> str:
+    """A problem without its place, which the annotation has."""
+    return text.partition(" ")[2] if _PLACE.match(text) else text
+
+
+def _name(item: Item) -> str:
+    if item.read is not None and item.read.task is not None:
+        return str(item.read.task)
+    return item.path or (f"the answers in #{item.at}" if item.at else "the request")
+
+
+def too_many(contracts: int, left: int, until: str) -> str:
+    """What to expect where the hour's requests do not last for a whole push."""
+    fits = max(0, left - ROOM) // USUAL
+    return (
+        f"{contracts} contracts take about {contracts * USUAL} requests, and {left} are left until "
+        f"{until}: about {fits} of them fit. The jobs of the others stop with "
+        f"[{Reason.RATE_LIMIT}] before they begin; after {until}, “Re-run failed jobs” goes on."
+    )
+
+
+def check_keys(text: str) -> list[str]:
+    """The keys of a job, as the matrix gives them.
+
+    Raises:
+        InputError: they are none.
+    """
+    keys = text.split(",")
+    if not all(re.fullmatch(r"[0-9a-f]{12}", key, re.ASCII) for key in keys):
+        raise InputError("--keys takes keys of the plan, separated by commas")
+    return keys

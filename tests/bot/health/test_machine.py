@@ -1,0 +1,30 @@
+"""`doctor` shows what was tried on the sandbox, and why an engine is left aside."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.health.machine import examine_machine
+
+TRIED = ["identity", "network", "host files", "environment", "pids", "memory", "disk", "time"]
+# Good to have: without Landlock the other layers hold.
+TRIED += ["runs"]
+
+
+def test_every_claim_of_the_sandbox_is_tried_and_shown(tmp_path: Path) -> None:
+    findings = examine_machine(tmp_path, "namespace")
+    rows = [finding for finding in findings if finding.name.startswith("isolation: ")]
+    assert [row.name.removeprefix("isolation: ") for row in rows] == TRIED
+    assert all(row.well for row in rows)
+    assert [row.name for row in rows if not row.needed] == ["isolation: runs"]
+
+
+def test_an_engine_that_does_not_answer_is_told_and_not_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dead.sock").touch()
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/dead.sock")
+    found = {finding.name: finding for finding in examine_machine(tmp_path)}
+    assert found["sandbox"].detail.startswith("namespace (")
+    assert (found["docker"].well, found["docker"].needed) == (False, False)
+    assert "does not answer" in found["docker"].detail

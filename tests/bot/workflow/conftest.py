@@ -1,0 +1,16 @@
+"""The repository that an event is about."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.testing import GitHubServer
+from tests.bot.workflow.hub import World, make_world
+
+
+@pytest.fixture
+def world(tmp_path: Path, hub: GitHubServer) -> World:
+    """Its workflows may open pull requests."""
+    made = make_world(tmp_path, hub)
+    made.hosted.settings.can_approve_pull_request_reviews = True
+    return made
