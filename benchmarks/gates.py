@@ -18,11 +18,11 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bot.coder.template import TemplateCoder
+from bot.coder.template.template_coder import TemplateCoder
+from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
-from bot.contract.program import compile_contract
 from bot.data.market_data import read_market_data
-from bot.gates.freqtrade.place import find_freqtrade
+from bot.gates.freqtrade.installation import find_freqtrade
 from bot.gates.freqtrade.target import examine_freqtrade
 from bot.gates.port import Case
 from bot.plan.todo import planned_files

@@ -47,7 +47,7 @@ def write_contracts(folder: Path) -> list[Path]:
 
 def seconds_to_generate(paths: Sequence[Path]) -> float:
     """Load, check and generate every contract in this process; imports are not counted."""
-    from bot.coder.template import TemplateCoder
+    from bot.coder.template.template_coder import TemplateCoder
     from bot.contract.load import load_contract
 
     coder = TemplateCoder()

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.bus.port import open_bus
-from bot.coder.template import TemplateCoder
+from bot.coder.template.template_coder import TemplateCoder
 from bot.errors import InputError, WorldError
 from bot.files import cache_folder
 from bot.forge.port import open_forge
-from bot.gates.freqtrade.place import find_freqtrade
+from bot.gates.freqtrade.installation import find_freqtrade
 from bot.git.repository import Repository, open_repository
 from bot.logs import log_file, set_up
 from bot.proof.line import Workshop

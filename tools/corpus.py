@@ -19,15 +19,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bot.coder.template import TemplateCoder, freqtrade_text, strategy_text
-from bot.contract.evaluator import evaluate
-from bot.contract.language import Program
+from bot.coder.template.template_coder import TemplateCoder, freqtrade_text, strategy_text
+from bot.contract.language.evaluator import evaluate
+from bot.contract.language.program import Program, compile_contract
 from bot.contract.load import load_contract
 from bot.contract.model import Contract
-from bot.contract.program import compile_contract
+from bot.gates.freqtrade.installation import find_freqtrade
 from bot.gates.freqtrade.parity import Expectation, differing_trade
-from bot.gates.freqtrade.place import find_freqtrade
-from bot.gates.mutation.trial import Mutation
+from bot.gates.mutation.mutation_gate import Mutation
 from bot.proof.targets import decide_delivery
 from tools.corpus_markets import BARS, markets
 from tools.freqtrade_answers import ask_freqtrade
@@ -176,7 +175,7 @@ def judged(paths: list[Path]) -> Iterator[tuple[str, int, list[str]]]:
 
 def mutated(paths: list[Path]) -> Iterator[tuple[str, Mutation]]:
     """What each contract's own tests make of the mutants of its strategy."""
-    from bot.gates.mutation.trial import try_mutants
+    from bot.gates.mutation.mutation_gate import try_mutants
     from bot.workshop import opened_sandbox
 
     sandbox = opened_sandbox("auto")

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bot.gates.freqtrade.place import VARIABLE
+from bot.gates.freqtrade.installation import VARIABLE
 
 HARNESS = Path(__file__).resolve().parents[1] / "sandbox_runner" / "freqtrade_harness.py"
 

@@ -17,8 +17,8 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from bot.contract.document.source import Form
 from bot.contract.load import parse_contract
-from bot.contract.source import Form
 from bot.errors import InputError
 
 SLOWEST_S = 2.0

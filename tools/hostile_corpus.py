@@ -24,10 +24,10 @@ from typing import Any
 import pandas as pd
 
 from adapters.views import CandleView
-from bot.coder.template import TemplateCoder
+from bot.coder.template.template_coder import TemplateCoder
+from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
 from bot.contract.model import Contract
-from bot.contract.program import compile_contract
 from bot.data.market_data import MarketData, read_market_data
 from bot.gates.port import Case
 from bot.gates.static.check import check_bytes

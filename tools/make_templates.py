@@ -8,9 +8,9 @@ same contract's file. A test holds both to the templates.
 import re
 from pathlib import Path
 
-from bot.coder.template import TEMPLATES, freqtrade_text, strategy_text
+from bot.coder.template.template_coder import TEMPLATES, freqtrade_text, strategy_text
+from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
-from bot.contract.program import compile_contract
 
 ROOT = Path(__file__).parents[1]
 CONTRACT = "brain/code/template-contract.yaml"

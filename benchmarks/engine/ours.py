@@ -16,10 +16,10 @@ from Backtest.candles import COLUMNS, Candles
 from Backtest.simbroker import SimBroker
 from Backtest.sweep import grid
 from benchmarks.engine.worker import CAPITAL, FEE, OVERBOUGHT, OVERSOLD, STOP, TARGET, serve
-from bot.coder.template import TemplateCoder
+from bot.coder.template.template_coder import TemplateCoder
+from bot.contract.language.program import compile_contract
 from bot.contract.load import parse_contract
 from bot.contract.model import Contract
-from bot.contract.program import compile_contract
 from bot.data.market_data import MarketData
 from bot.proof.judge import judge_rules
 from bot.sweep.runs import run_sweep

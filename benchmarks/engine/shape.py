@@ -105,7 +105,7 @@ def _measure_sweep(folder: str, stops: int, workers: int) -> None:
     import Backtest.kernel  # noqa: F401 - loaded before memory is looked at
     from benchmarks.engine.ours import candles_of, contract_of, sweep_sets
     from benchmarks.engine.worker import load
-    from bot.contract.program import compile_contract
+    from bot.contract.language.program import compile_contract
     from bot.sweep.runs import run_sweep
 
     contract, candles = contract_of("sweep"), candles_of(load(folder))

@@ -1,6 +1,6 @@
 """A contract to the coder that it and the settings name; nobody else's word counts."""
 
-from bot.coder.template import TemplateCoder
+from bot.coder.template.template_coder import TemplateCoder
 from bot.contract.model import AnyContract
 
 

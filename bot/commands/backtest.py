@@ -64,8 +64,8 @@ def _of_contract(args: argparse.Namespace, progress: Progress) -> "Judgement":
     """Judge the rules themselves; no generated code is needed."""
     progress.stage("reading the candles")
     _import_talib_alone()
+    from bot.contract.language.program import compile_contract
     from bot.contract.load import load_contract
-    from bot.contract.program import compile_contract
     from bot.data.market_data import read_market_data
     from bot.files import repository_root
     from bot.proof.judge import judge_rules

@@ -72,7 +72,7 @@ def run_freqtrade(args: argparse.Namespace) -> int:
     """Judge the strategies of Freqtrade files."""
     from Backtest.candles import read_candles
     from Backtest.errors import BacktestError
-    from bot.gates.freqtrade.file import examine_freqtrade_file
+    from bot.gates.freqtrade.any_file import examine_freqtrade_file
     from bot.report.terminal import gate_table
     from bot.workshop import open_memory, opened_sandbox, say_on_terminal
 
@@ -109,14 +109,14 @@ def run_freqtrade(args: argparse.Namespace) -> int:
 def run_contract(args: argparse.Namespace, path: Path) -> int:
     """Judge the candidate of a contract."""
     from bot.coder.port import Candidate
-    from bot.coder.template import TemplateCoder
+    from bot.coder.template.template_coder import TemplateCoder
     from bot.contract.digest import contract_digest
+    from bot.contract.language.program import compile_contract
     from bot.contract.load import load_contract
-    from bot.contract.program import compile_contract
     from bot.data.market_data import read_market_data
     from bot.files import contract_label, repository_root, write_files
-    from bot.gates.freqtrade.place import find_freqtrade
-    from bot.gates.mutation.trial import GATE, try_mutants
+    from bot.gates.freqtrade.installation import find_freqtrade
+    from bot.gates.mutation.mutation_gate import GATE, try_mutants
     from bot.gates.port import Case
     from bot.git.identity import correlation_id
     from bot.plan.todo import planned_files

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from bot.errors import InputError
 
 if TYPE_CHECKING:
+    from bot.contract.document.problems import Problem
     from bot.contract.load import LoadedContract
-    from bot.contract.problems import Problem
 
 HELP = "write the strategy and the tests of contracts"
 
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write all files, or none if any contract has a mistake."""
-    from bot.coder.template import TemplateCoder
+    from bot.coder.template.template_coder import TemplateCoder
     from bot.files import contract_label, write_files
 
     coder = TemplateCoder()
@@ -54,8 +54,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _load(paths: list[Path]) -> list["LoadedContract"]:
     """Load every contract; the problems of all are told together."""
+    from bot.contract.document.problems import ContractError
     from bot.contract.load import load_contract
-    from bot.contract.problems import ContractError
 
     loaded: list[LoadedContract] = []
     problems: list[Problem] = []
@@ -74,8 +74,8 @@ def _load(paths: list[Path]) -> list["LoadedContract"]:
 
 def _needs_a_model(loaded: "LoadedContract") -> list["Problem"]:
     """Find what the template cannot write."""
+    from bot.contract.document.problems import Finding
     from bot.contract.model import Contract
-    from bot.contract.problems import Finding
 
     contract = loaded.contract
     if isinstance(contract, Contract):

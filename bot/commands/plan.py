@@ -30,8 +30,8 @@ def run(args: argparse.Namespace) -> int:
     loaded = load_contract(args.contract)
     candles = None
     if isinstance(loaded.contract, Contract):
-        from bot.contract.program import compile_contract
-        from bot.contract.warmup import warmup
+        from bot.contract.language.program import compile_contract
+        from bot.contract.language.warmup import warmup
 
         candles = warmup(compile_contract(loaded.contract))
     plan = make_plan(loaded.contract, contract_label(args.contract), candles)

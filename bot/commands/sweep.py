@@ -41,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play all sets and show the best."""
+    from bot.contract.language.program import compile_contract
     from bot.contract.load import load_contract
-    from bot.contract.program import compile_contract
     from bot.data.market_data import read_market_data
     from bot.files import repository_root
     from bot.sweep.runs import run_sweep

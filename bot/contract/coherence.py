@@ -7,8 +7,8 @@ from datetime import datetime
 from pydantic_core import PydanticCustomError
 
 from adapters.sizing import MAX_RISK, affordable
+from bot.contract.document.problems import Finding, Where, quoted
 from bot.contract.fields import amount
-from bot.contract.problems import Finding, Where, quoted
 from bot.contract.risk import Costs
 from bot.contract.symbols import moment
 

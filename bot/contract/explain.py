@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from bot.contract.document.problems import Finding, Where, nearest, odd_characters, quoted, shown
 from bot.contract.model import (
     Acceptance,
     AtrLevel,
@@ -24,7 +25,6 @@ from bot.contract.model import (
     Trailing,
     WalkForward,
 )
-from bot.contract.problems import Finding, Where, nearest, odd_characters, quoted, shown
 
 # The part of the model that each place of the document is; "*" is any key.
 _PARTS: dict[Where, type[BaseModel]] = {

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from bot.contract.problems import nearest, odd_characters, quoted
+from bot.contract.document.problems import nearest, odd_characters, quoted
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _NUMERIC = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(%?)\s*", re.ASCII)

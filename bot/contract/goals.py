@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from bot.contract.field_types import Part
 from bot.contract.fields import amount, choice, whole
-from bot.contract.parts import Part
 
 Ratio = Annotated[float, amount(least=-100, most=100)]
 

@@ -10,9 +10,7 @@ from pathlib import Path, PurePosixPath
 from pydantic import ValidationError
 
 from bot.contract.coherence import check_coherence
-from bot.contract.explain import explain
-from bot.contract.model import AnyContract, Contract, ModuleContract
-from bot.contract.problems import (
+from bot.contract.document.problems import (
     ContractError,
     Finding,
     Problem,
@@ -21,7 +19,9 @@ from bot.contract.problems import (
     printable,
     quoted,
 )
-from bot.contract.source import MAX_BYTES, Form, Source, read_source
+from bot.contract.document.source import MAX_BYTES, Form, Source, read_source
+from bot.contract.explain import explain
+from bot.contract.model import AnyContract, Contract, ModuleContract
 from bot.contract.symbols import file_symbol
 from bot.errors import InputError
 
@@ -180,7 +180,7 @@ def _check_language(named: dict[str, object]) -> list[Finding]:
     # answered without it.
     if not any(named.get(section) for section in ("parameters", "indicators", "rules")):
         return []
-    from bot.contract.language import check_language
+    from bot.contract.language.program import check_language
 
     return check_language(named)
 

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
+from bot.contract.code_paths import INNER_PATH, suffix
+from bot.contract.field_types import Part
 from bot.contract.fields import amount, choice, pattern, wrong
-from bot.contract.parts import Part
-from bot.contract.paths import INNER_PATH, suffix
 from bot.contract.symbols import SYMBOL, TIME, TIMEFRAME, file_symbol, moment
 
 

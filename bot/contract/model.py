@@ -4,11 +4,19 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
+from bot.contract.code_paths import CODE_PATH, STRATEGY_NAME, file_stem
+from bot.contract.field_types import Id, Line, Number, NumberOrName, Part
 from bot.contract.fields import Checked, amount, check_version, choice, kind_of, text, whole, wrong
 from bot.contract.goals import METRICS, Acceptance, Optimize, WalkForward
+from bot.contract.indicators import (
+    ExpressionIndicator,
+    Indicator,
+    Parameter,
+    Prose,
+    Rules,
+    TalibIndicator,
+)
 from bot.contract.market import Data, Market
-from bot.contract.parts import Id, Line, Number, NumberOrName, Part
-from bot.contract.paths import CODE_PATH, STRATEGY_NAME, file_stem
 from bot.contract.risk import (
     AtrLevel,
     Costs,
@@ -16,14 +24,6 @@ from bot.contract.risk import (
     Risk,
     Size,
     Trailing,
-)
-from bot.contract.signals import (
-    ExpressionIndicator,
-    Indicator,
-    Parameter,
-    Prose,
-    Rules,
-    TalibIndicator,
 )
 from bot.contract.signatures import SIGNATURE
 

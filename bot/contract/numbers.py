@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.contract.language import Program
+from bot.contract.language.program import Program
 from bot.contract.model import Contract
 
 CfgValue = int | float | str | bool | list[str] | None

@@ -9,10 +9,10 @@ from pydantic.fields import FieldInfo
 
 from bot.contract.explain import flow
 from bot.contract.goals import Acceptance, Optimize, WalkForward
+from bot.contract.indicators import ExpressionIndicator, Parameter, Prose, Rules, TalibIndicator
 from bot.contract.market import Data, Market
 from bot.contract.model import Contract, Heading, ModuleContract, ModuleFile
 from bot.contract.risk import AtrLevel, Costs, Risk, Size, Trailing
-from bot.contract.signals import ExpressionIndicator, Parameter, Prose, Rules, TalibIndicator
 
 REFERENCE_PATH = Path("docs/contract.md")
 TEMPLATE = Path(__file__).with_name("reference.md")
@@ -61,7 +61,7 @@ def _fields() -> Iterator[str]:
 
 
 def _functions() -> str:
-    from bot.contract.functions import FUNCTIONS
+    from bot.contract.language.functions import FUNCTIONS
 
     rows = ["| function | meaning | example |", "|---|---|---|"]
     for function in FUNCTIONS.values():

@@ -13,8 +13,8 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
+from bot.contract.field_types import Flag, Fraction, Gain, NumberOrName, Part, plain_or_mapping
 from bot.contract.fields import Checked, amount, check_minutes, whole, wrong
-from bot.contract.parts import Flag, Fraction, Gain, NumberOrName, Part, plain_or_mapping
 
 
 class AtrLevel(Part):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bot.contract.language import Program
+from bot.contract.language.program import Program
 from bot.contract.model import Contract
 
 # Freqtrade wants a stop of its own beside an ATR stop; this one is out of the way.

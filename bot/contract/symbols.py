@@ -3,8 +3,8 @@
 import re
 from datetime import UTC, datetime
 
+from bot.contract.document.problems import nearest, odd_characters
 from bot.contract.fields import Checked, wrong
-from bot.contract.problems import nearest, odd_characters
 
 TIMEFRAMES = ("1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h",
               "1d", "3d", "1w", "1M")  # fmt: skip

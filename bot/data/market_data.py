@@ -184,7 +184,7 @@ def _redirected(contract: Contract, given: Path | None) -> tuple[Contract, Path 
 
 def _downloaded(contract: Contract, symbol: str, say: Callable[[str], None]) -> Path:
     """The cached file of a symbol's candles, downloaded if need be."""
-    from bot.data.exchange.cache import fetched
+    from bot.data.exchange.candle_cache import fetched
     from bot.data.exchange.download import Stretch
 
     data, market = contract.data, contract.market

@@ -7,11 +7,11 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from bot.contract.decisions import contract_decisions, decisions_of
-from bot.contract.evaluator import evaluate
-from bot.contract.language import Program
+from bot.contract.language.contract_decisions import contract_decisions, decisions_of
+from bot.contract.language.evaluator import evaluate
+from bot.contract.language.program import Program
 from bot.contract.model import Contract
-from bot.gates.answers import (
+from bot.gates.answer_reader import (
     Answer,
     Answers,
     NoAnswer,
@@ -22,7 +22,7 @@ from bot.gates.answers import (
     same_decisions,
 )
 from bot.gates.elsewhere import Place, changed
-from bot.gates.foreign.parts import find_missing_tests
+from bot.gates.foreign.strange_parts import find_missing_tests
 from bot.gates.port import Cause, Verdict
 from bot.gates.questions import ELSEWHERE, Conversation, Trial, TrustedTests, other_name
 from sandbox_runner.jobs import TEST_REPORT

@@ -16,13 +16,13 @@ import numpy as np
 import pandas as pd
 
 from Backtest.times import timeframe_ms
-from bot.contract.decisions import contract_decisions
-from bot.contract.evaluator import evaluate
-from bot.contract.language import Program
+from bot.contract.language.contract_decisions import contract_decisions
+from bot.contract.language.evaluator import evaluate
+from bot.contract.language.program import Program
+from bot.contract.language.tree import Parameter
+from bot.contract.language.warmup import warmup
 from bot.contract.model import Contract
 from bot.contract.numbers import CfgValue, flat_settings
-from bot.contract.tree import Parameter
-from bot.contract.warmup import warmup
 from bot.data.market_data import MarketData
 
 _HOUR_MS = 3_600_000

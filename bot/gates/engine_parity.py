@@ -24,7 +24,7 @@ from Backtest.candles import Candles
 from Backtest.errors import BacktestError
 from Backtest.signals import WISHES, read_signals
 from Backtest.simbroker import SimBroker
-from bot.contract.language import Program
+from bot.contract.language.program import Program
 from bot.contract.model import Contract
 from bot.contract.numbers import flat_settings
 from bot.data.market_data import MarketData

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bot.contract.evaluator import evaluate
-from bot.contract.language import Program
+from bot.contract.language.evaluator import evaluate
+from bot.contract.language.program import Program
 from bot.data.market_data import MarketData
 from bot.gates.elsewhere import Place
 from sandbox_runner.candles import pack_candles

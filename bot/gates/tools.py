@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.gates.answers import NoAnswer, plain_text, raise_for
+from bot.gates.answer_reader import NoAnswer, plain_text, raise_for
 from bot.gates.port import Verdict
 from sandbox_runner.port import Outcome
 

@@ -5,7 +5,7 @@ import json
 import re
 from dataclasses import dataclass, fields
 
-from bot.contract.paths import ID
+from bot.contract.code_paths import ID
 from bot.errors import InputError
 
 _CORRELATION_ID = re.compile(r"corr_[0-9a-f]{12}", re.ASCII)

@@ -10,7 +10,7 @@ from pathlib import Path
 from bot import __version__
 from bot.errors import StratwrightError, WorldError
 from bot.files import cache_folder
-from bot.gates.freqtrade.place import VARIABLE, find_freqtrade, freqtrade_version
+from bot.gates.freqtrade.installation import VARIABLE, find_freqtrade, freqtrade_version
 from bot.git.repository import open_repository
 from bot.proof.examination import DYNAMIC, STATIC
 from sandbox_runner.docker_engine import DockerSandbox, engine_may_answer

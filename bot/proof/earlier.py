@@ -8,9 +8,9 @@ from typing import Any
 
 from Backtest.positions import Trade
 from bot.contract.digest import contract_digest
+from bot.contract.language.program import compile_contract
 from bot.contract.load import FORMS, load_contract, parse_contract
 from bot.contract.model import Contract
-from bot.contract.program import compile_contract
 from bot.data.market_data import MarketData
 from bot.errors import InputError, StratwrightError
 from bot.forge.port import PullRequest, PullState

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bot.contract.language import Program
+from bot.contract.language.program import Program
 from bot.contract.model import Contract
 from bot.data.market_data import MarketData
 from bot.errors import InputError
-from bot.gates.answers import NoAnswer, plain_text
+from bot.gates.answer_reader import NoAnswer, plain_text
 from bot.gates.behaviour import (
     disagreement,
     judge_determinism,
@@ -22,13 +22,13 @@ from bot.gates.behaviour import (
 )
 from bot.gates.constitution import ConstitutionGate
 from bot.gates.engine_parity import judge_engine_parity, load_compiled_path
-from bot.gates.foreign.judge import NAME as TEMPLATE
-from bot.gates.foreign.judge import judge_template
+from bot.gates.foreign.template_gate import NAME as TEMPLATE
+from bot.gates.foreign.template_gate import judge_template
 from bot.gates.freqtrade.target import NAME as FREQTRADE
 from bot.gates.freqtrade.target import examine_freqtrade
 from bot.gates.imports import ImportsGate
-from bot.gates.mutation.trial import GATE as MUTATION
-from bot.gates.mutation.trial import try_mutants
+from bot.gates.mutation.mutation_gate import GATE as MUTATION
+from bot.gates.mutation.mutation_gate import try_mutants
 from bot.gates.outcome import judge_acceptance, judge_artifacts, judge_correlation
 from bot.gates.port import Case, Gate, Verdict
 from bot.gates.questions import Trial

@@ -13,12 +13,12 @@ from adapters.views import CandleView
 from Backtest.errors import BacktestError
 from Backtest.signals import read_signals
 from Backtest.simbroker import SimBroker
-from bot.contract.decisions import contract_decisions, contract_signals
-from bot.contract.evaluator import evaluate
-from bot.contract.language import Program
+from bot.contract.language.contract_decisions import contract_decisions, contract_signals
+from bot.contract.language.evaluator import evaluate
+from bot.contract.language.occurrences import count_signals
+from bot.contract.language.program import Program
 from bot.contract.model import Contract
 from bot.contract.numbers import flat_settings
-from bot.contract.occurrences import count_signals
 from bot.data.market_data import MarketData
 from bot.errors import InputError
 

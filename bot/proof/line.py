@@ -9,11 +9,10 @@ from bot import __version__
 from bot.bus.port import Bus
 from bot.coder.port import Candidate, Coder
 from bot.contract.digest import contract_digest
-from bot.contract.language import Program
+from bot.contract.language.program import Program, compile_contract
+from bot.contract.language.warmup import warmup
 from bot.contract.load import LoadedContract
 from bot.contract.model import Contract
-from bot.contract.program import compile_contract
-from bot.contract.warmup import warmup
 from bot.data.market_data import MarketData
 from bot.forge.port import Forge
 from bot.gates.port import Case

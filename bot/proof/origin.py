@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from bot.coder.template import freqtrade_text, strategy_text, tests_text
-from bot.contract.language import Program
+from bot.coder.template.template_coder import freqtrade_text, strategy_text, tests_text
+from bot.contract.language.program import Program
 from bot.contract.model import Contract
 from bot.gates.foreign.same_code import same_code
 from bot.plan.todo import freqtrade_file

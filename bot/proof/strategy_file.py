@@ -13,7 +13,7 @@ from adapters.strategy_loop import replay_decisions
 from Backtest.errors import BacktestError
 from Backtest.simbroker import SimBroker
 from bot.errors import InputError, RefusedError
-from bot.gates.answers import NoAnswer, read_answers
+from bot.gates.answer_reader import NoAnswer, read_answers
 from bot.proof.judge import Judgement
 from sandbox_runner.candles import pack_candles
 from sandbox_runner.jobs import decisions_job

@@ -6,7 +6,7 @@ from pathlib import Path
 from bot.coder.port import Candidate
 from bot.contract.model import Contract
 from bot.errors import WorldError
-from bot.gates.freqtrade.place import VARIABLE, freqtrade_version
+from bot.gates.freqtrade.installation import VARIABLE, freqtrade_version
 from bot.locks.pins import locked_version
 from bot.plan.todo import freqtrade_file
 

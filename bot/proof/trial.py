@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from pathlib import Path
 
-from bot.contract.language import Program
+from bot.contract.language.program import Program
 from bot.contract.model import Contract
 from bot.contract.numbers import flat_settings
 from bot.data.market_data import MarketData

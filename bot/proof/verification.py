@@ -12,7 +12,7 @@ from bot.coder.port import Candidate
 from bot.contract.load import FORMS, LoadedContract, parse_contract
 from bot.data.market_data import MarketData, read_market_data
 from bot.errors import InputError, StratwrightError, WorldError
-from bot.gates.freqtrade.place import find_freqtrade
+from bot.gates.freqtrade.installation import find_freqtrade
 from bot.gates.port import Case
 from bot.git.identity import TaskName
 from bot.git.repository import Repository

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from bot.contract.program import compile_contract
+from bot.contract.language.program import compile_contract
 from bot.data.market_data import checkout_files, read_market_data
 from bot.errors import InputError, StratwrightError
 from bot.git.repository import Repository

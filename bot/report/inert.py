@@ -10,7 +10,7 @@ import string
 import unicodedata
 from collections.abc import Callable
 
-from bot.contract.characters import hidden_kind
+from bot.contract.document.characters import hidden_kind
 
 # A zero-width space, as a reference: renderers undo references before they look for mentions,
 # issue numbers, commits and addresses, so a reference alone would not keep those apart.

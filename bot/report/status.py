@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from bot.contract.document.problems import Problem
 from bot.contract.load import MAX_PROBLEMS
-from bot.contract.problems import Problem
 from bot.report.inert import markdown_code, markdown_text, visible
 from bot.report.story import Judged
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from Backtest.positions import Trade
-from bot.contract.language import Program
+from bot.contract.language.program import Program
 from bot.contract.model import Contract
 from bot.report.behaviour import BehaviourChange
 

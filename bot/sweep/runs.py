@@ -16,14 +16,14 @@ from Backtest.errors import BacktestError
 from Backtest.names import nearest
 from Backtest.simbroker import SimBroker
 from Backtest.sweep import sweep
-from bot.contract.decisions import contract_signals
-from bot.contract.evaluator import Memo, evaluate, language_parameters
+from bot.contract.language.contract_decisions import contract_signals
+from bot.contract.language.evaluator import Memo, evaluate, language_parameters
 from bot.contract.numbers import flat_settings
 from bot.errors import InputError
 
 if TYPE_CHECKING:
     from Backtest.candles import Candles
-    from bot.contract.language import Program
+    from bot.contract.language.program import Program
     from bot.contract.model import Contract
 
 EULER = 0.5772156649015329

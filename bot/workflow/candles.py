@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bot.contract.problems import Finding
+from bot.contract.document.problems import Finding
 from bot.data.market_data import read_market_data
 from bot.errors import InputError
 from bot.git.repository import Repository

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from bot.contract.document.problems import ContractError, Problem
 from bot.contract.load import FORMS, LoadedContract, parse_contract
-from bot.contract.problems import ContractError, Problem
 from bot.errors import InputError
 from bot.files import path_in_repository
 from bot.git.identity import TaskName

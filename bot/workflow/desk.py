@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.bus.port import open_bus
-from bot.coder.template import TemplateCoder
+from bot.coder.template.template_coder import TemplateCoder
 from bot.contract.model import Contract
 from bot.errors import SafetyStop
 from bot.forge.github import GitHubForge
 from bot.forge.github_open import git_credentials, open_github
-from bot.gates.freqtrade.place import find_freqtrade
+from bot.gates.freqtrade.installation import find_freqtrade
 from bot.git.repository import Repository, open_repository
 from bot.proof.line import Workshop
 from bot.proof.targets import FREQTRADE, Delivery, decide_delivery

@@ -11,8 +11,8 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.contract.paths import file_stem, guess_id
-from bot.contract.source import read_source
+from bot.contract.code_paths import file_stem, guess_id
+from bot.contract.document.source import read_source
 from bot.errors import InputError
 
 # The labels of bot/workflow/templates/strategy_form.yml, in its order; a test keeps them equal.

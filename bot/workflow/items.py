@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.contract.problems import Problem
+from bot.contract.document.problems import Problem
 from bot.workflow.contracts import Read
 
 MOST_JOBS = 256

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from bot.bus.port import EventName
 from bot.coder.port import Candidate
-from bot.contract.program import compile_contract
+from bot.contract.language.program import compile_contract
 from bot.data.market_data import read_market_data
 from bot.errors import InputError, SafetyStop, WorldError
 from bot.files import write_files
 from bot.forge.port import PullState
-from bot.gates.freqtrade.place import find_freqtrade
+from bot.gates.freqtrade.installation import find_freqtrade
 from bot.gates.port import Case
 from bot.logs import correlated
 from bot.pipeline import Result, find_earlier, judge_and_propose, publish, stays_closed, take_on

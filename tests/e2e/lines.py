@@ -17,7 +17,7 @@ from typing import Any
 
 from bot.bus.port import TASK_EVENTS, Event, open_bus
 from bot.coder.port import Candidate, Failure
-from bot.coder.template import TemplateCoder
+from bot.coder.template.template_coder import TemplateCoder
 from bot.contract.model import AnyContract
 from bot.files import cache_folder
 from bot.forge.port import open_forge

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.coder.template import TemplateCoder
+from bot.coder.template.template_coder import TemplateCoder
+from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
-from bot.contract.program import compile_contract
 from bot.data.market_data import read_market_data
 from bot.gates.port import Case, Verdict
 from bot.proof.examination import Examination, judge_trial

@@ -9,7 +9,7 @@ import pytest
 from bot.bus.port import EventName
 from bot.cli import main
 from bot.coder.port import Candidate, Failure
-from bot.coder.template import TemplateCoder
+from bot.coder.template.template_coder import TemplateCoder
 from bot.commands.status import read_standings
 from bot.contract.model import AnyContract
 from bot.errors import WorldError

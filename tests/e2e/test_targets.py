@@ -8,7 +8,7 @@ import pytest
 
 from bot.errors import WorldError
 from bot.forge.port import open_forge
-from bot.gates.freqtrade.place import VARIABLE, find_freqtrade
+from bot.gates.freqtrade.installation import VARIABLE, find_freqtrade
 from bot.git.repository import open_repository
 from bot.pipeline import Result
 from bot.proof.targets import NOT_DELIVERED

@@ -15,9 +15,9 @@ from typing import Any
 import pandas as pd
 
 from Backtest.freqtrade_trade import Tier
-from bot.coder.template import freqtrade_text
+from bot.coder.template.template_coder import freqtrade_text
+from bot.contract.language.program import compile_contract
 from bot.contract.model import Contract
-from bot.contract.program import compile_contract
 from bot.gates.freqtrade.parity import Expectation, differing_signal, differing_trade
 from tests.freqtrade.worlds import tiers_of, world
 from tools.freqtrade_answers import ask_freqtrade

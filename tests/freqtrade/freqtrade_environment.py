@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.gates.freqtrade.place import VARIABLE, find_freqtrade
+from bot.gates.freqtrade.installation import VARIABLE, find_freqtrade
 from tools.freqtrade_answers import interpreter
 
 ROOT = Path(__file__).parents[2]

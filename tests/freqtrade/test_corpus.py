@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.coder.template import TemplateCoder
-from bot.contract import catalog
-from bot.contract.functions import FUNCTIONS
-from bot.contract.language import TalibStep
+from bot.coder.template.template_coder import TemplateCoder
+from bot.contract.language import catalog
+from bot.contract.language.functions import FUNCTIONS
+from bot.contract.language.program import TalibStep, compile_contract
+from bot.contract.language.rules import PRICES
+from bot.contract.language.tree import Call, Price, walk
 from bot.contract.load import load_contract
 from bot.contract.model import AtrLevel, Contract
-from bot.contract.program import compile_contract
-from bot.contract.rules import PRICES
-from bot.contract.tree import Call, Price, walk
 from bot.files import write_files
 from bot.gates.static.check import check_bytes
 from bot.gates.static.file_class import guess_class

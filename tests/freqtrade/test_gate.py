@@ -3,10 +3,10 @@
 import pytest
 
 from Backtest.candles import columns_of
-from bot.coder.template import freqtrade_text
-from bot.contract.program import compile_contract
+from bot.coder.template.template_coder import freqtrade_text
+from bot.contract.language.program import compile_contract
 from bot.data.market_data import MarketData
-from bot.gates.freqtrade.place import find_freqtrade
+from bot.gates.freqtrade.installation import find_freqtrade
 from bot.gates.freqtrade.target import examine_freqtrade
 from bot.gates.port import Verdict
 from sandbox_runner.port import USUAL_LIMITS

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bot.coder.template import freqtrade_text
+from bot.coder.template.template_coder import freqtrade_text
+from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
-from bot.contract.program import compile_contract
 from bot.gates.freqtrade.parity import Expectation
 from tests.freqtrade.freqtrade_environment import needs_freqtrade
 from tools.corpus import CORPUS

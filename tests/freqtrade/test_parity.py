@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from bot.coder.freqtrade_names import RESERVED
+from bot.coder.template.freqtrade_names import RESERVED
+from bot.contract.language.program import compile_contract
 from bot.contract.load import parse_contract
 from bot.contract.model import Contract
-from bot.contract.program import compile_contract
 from bot.gates.freqtrade.parity import Expectation, differing_signal, differing_trade
 from tests.freqtrade.compare_worlds import compare, written
 from tests.freqtrade.freqtrade_environment import ROOT, needs_freqtrade, run_python

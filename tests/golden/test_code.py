@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.coder.template import TemplateCoder
+from bot.coder.template.template_coder import TemplateCoder
 from bot.contract.load import load_contract
 
 FOLDER = Path(__file__).parent / "code"

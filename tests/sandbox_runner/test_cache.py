@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.coder.template import TemplateCoder
+from bot.coder.template.template_coder import TemplateCoder
+from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
-from bot.contract.program import compile_contract
 from bot.data.market_data import read_market_data
 from bot.gates.port import Case
 from bot.proof.examination import examine

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.coder.template import TEMPLATES
+from bot.coder.template.template_coder import TEMPLATES
 from tools.make_templates import ROOT, SLOTS, STRATEGY, make_templates, slots_of
 
 MADE = make_templates()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from bot.contract.problems import nearest
+from bot.contract.document.problems import nearest
 from bot.data.exchange.port import Candle, PassingTrouble
 from bot.errors import InputError, WorldError
 

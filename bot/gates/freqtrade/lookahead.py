@@ -23,8 +23,8 @@ from typing import Any
 import pandas as pd
 
 from bot.errors import WorldError
-from bot.gates.answers import NoAnswer, plain_text, raise_for
-from bot.gates.freqtrade.place import VARIABLE, find_freqtrade
+from bot.gates.answer_reader import NoAnswer, plain_text, raise_for
+from bot.gates.freqtrade.installation import VARIABLE, find_freqtrade
 from bot.gates.port import Verdict
 from sandbox_runner.cache import Memory
 from sandbox_runner.candles import pack_candles

@@ -11,11 +11,11 @@ import pandas as pd
 from Backtest.freqtrade_profile import Pair, Rules, Trailing, freqtrade_trades
 from Backtest.freqtrade_trade import Tier
 from Backtest.times import timeframe_ms
-from bot.contract.evaluator import evaluate
-from bot.contract.language import Program
+from bot.contract.language.evaluator import evaluate
+from bot.contract.language.program import Program
+from bot.contract.language.warmup import warmup
 from bot.contract.model import AtrLevel, Contract
 from bot.contract.risk_numbers import FAR_STOP, RiskNumbers
-from bot.contract.warmup import warmup
 
 SIGNALS = ("enter_long", "exit_long", "enter_short", "exit_short")
 COLUMNS = ("open", "high", "low", "close", "volume")

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bot.contract.language import Program
+from bot.contract.language.program import Program
 from bot.contract.model import Contract
 from bot.data.market_data import MarketData
 from bot.errors import WorldError
-from bot.gates.answers import NoAnswer, plain_text, raise_for
+from bot.gates.answer_reader import NoAnswer, plain_text, raise_for
 from bot.gates.freqtrade.parity import Expectation, differing_signal, differing_trade
 from bot.gates.port import Verdict
 from bot.gates.questions import perturb

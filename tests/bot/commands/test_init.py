@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from bot.cli import main
+from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
-from bot.contract.program import compile_contract
 from bot.data.market_data import read_market_data
 from bot.errors import InputError
 from bot.proof.judge import decide, judge

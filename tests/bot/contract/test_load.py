@@ -11,10 +11,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.contract.document.problems import ContractError, Problem
+from bot.contract.document.source import Form
 from bot.contract.load import load_contract, missing_candles, parse_contract
 from bot.contract.model import Contract, ModuleContract, Trailing
-from bot.contract.problems import ContractError, Problem
-from bot.contract.source import Form
 from bot.errors import InputError
 from tests.chance import examples
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from bot.contract.functions import FUNCTIONS
+from bot.contract.language.functions import FUNCTIONS
 from bot.contract.load import parse_contract
 from bot.contract.reference import REFERENCE_PATH, reference_text
 

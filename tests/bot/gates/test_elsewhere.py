@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.coder.template import strategy_text
+from bot.coder.template.template_coder import strategy_text
+from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
 from bot.contract.numbers import flat_settings
-from bot.contract.program import compile_contract
 from bot.contract.risk import Size
 from bot.data.market_data import read_market_data
 from bot.gates.behaviour import judge_elsewhere

@@ -11,8 +11,8 @@ from adapters.decisions import SignalDecisions, record
 from Backtest.kernel import Orders
 from Backtest.signals import read_signals
 from benchmarks.worlds import SYMBOL, random_world
+from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
-from bot.contract.program import compile_contract
 from bot.data.market_data import MarketData, read_market_data
 from bot.gates import engine_parity
 from bot.gates.engine_parity import NotArrays, as_arrays, judge_engine_parity

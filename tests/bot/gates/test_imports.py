@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.coder.template import TemplateCoder
+from bot.coder.template.template_coder import TemplateCoder
 from bot.contract.load import load_contract
 from bot.gates.imports import ImportsGate
 from bot.gates.port import Case

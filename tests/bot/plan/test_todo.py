@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
+from bot.contract.language.program import compile_contract
+from bot.contract.language.warmup import warmup
 from bot.contract.load import load_contract, parse_contract
-from bot.contract.program import compile_contract
-from bot.contract.warmup import warmup
 from bot.plan.todo import make_plan
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "plan"

@@ -13,10 +13,10 @@ import pytest
 from Backtest.curves import drawdowns, max_drawdown
 from Backtest.times import DAY_MS, MINUTE_MS
 from bot.cli import main
-from bot.coder.template import TemplateCoder
+from bot.coder.template.template_coder import TemplateCoder
 from bot.contract.digest import contract_digest
+from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
-from bot.contract.program import compile_contract
 from bot.data.market_data import read_market_data
 from bot.errors import InputError
 from bot.gates.outcome import judge_artifacts

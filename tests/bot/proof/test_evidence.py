@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.coder.template import TemplateCoder
+from bot.coder.template.template_coder import TemplateCoder
 from bot.contract.digest import contract_digest
+from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
-from bot.contract.program import compile_contract
 from bot.data.market_data import data_paths, read_market_data
 from bot.gates.port import Verdict
 from bot.proof.evidence import Origin, gates_file, provenance_file, read_gates, report_file, sha256

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
-from bot.contract.program import compile_contract
 from bot.data.market_data import read_market_data
 from bot.proof.judge import decide, judge, judge_rules
 

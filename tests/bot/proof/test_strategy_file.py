@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.cli import main
-from bot.coder.template import TemplateCoder
+from bot.coder.template.template_coder import TemplateCoder
 from bot.contract.load import load_contract
 from bot.errors import InputError
 from bot.proof.strategy_file import read_default_cfg

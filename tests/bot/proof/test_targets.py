@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.coder.template import TemplateCoder
+from bot.coder.template.template_coder import TemplateCoder
 from bot.contract.model import Contract
 from bot.errors import WorldError
-from bot.gates.freqtrade.place import VARIABLE, find_freqtrade, freqtrade_version
+from bot.gates.freqtrade.installation import VARIABLE, find_freqtrade, freqtrade_version
 from bot.plan.todo import freqtrade_file, planned_files
 from bot.proof.targets import NOT_DELIVERED, Delivery, decide_delivery, without_freqtrade
 from tests.freqtrade.worlds import world

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from Backtest.candles import columns_of, read_candles
-from bot.contract.evaluator import evaluate
+from bot.contract.language.evaluator import evaluate
+from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
-from bot.contract.program import compile_contract
 from bot.data.market_data import MarketData
 from bot.gates.questions import CUTS, MOST_ASKED_AGAIN, cut_points, other_name, perturb, some_bars
 from tests.chance import examples

@@ -5,8 +5,8 @@ from functools import cache
 from pathlib import Path
 
 from bot.contract.digest import contract_digest
+from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
-from bot.contract.program import compile_contract
 from bot.data.market_data import read_market_data
 from bot.proof.judge import decide, judge
 from bot.report.behaviour import compare_trades

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.contract.characters import hidden_kind
+from bot.contract.document.characters import hidden_kind
 from bot.report.inert import BREAK, clip, html_text, markdown_code, markdown_text, one_line, visible
 from tests.chance import examples
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.contract.characters import hidden_kind
+from bot.contract.document.characters import hidden_kind
 from bot.report.page import MOST_TRADES, report_html
 from tests.bot.report.hostile import TEXTS, poisoned
 from tests.bot.report.stories import REFUSED, told

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bot.contract.characters import hidden_kind
+from bot.contract.document.characters import hidden_kind
 from bot.report.behaviour import compare_trades
 from bot.report.hidden_block import MARK, read_hidden_block
 from bot.report.proposal import MOST_CHARACTERS, pull_request_body

@@ -1,6 +1,6 @@
 import pytest
 
-from bot.contract.characters import hidden_kind
+from bot.contract.document.characters import hidden_kind
 from bot.report.terminal import WIDTH, gate_table
 from tests.bot.report.hostile import TEXTS
 from tests.bot.report.stories import PASSED, REFUSED, Answer

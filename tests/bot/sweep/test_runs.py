@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from bot import cli
+from bot.contract.language.program import compile_contract
 from bot.contract.load import LoadedContract, load_contract
-from bot.contract.program import compile_contract
 from bot.data.market_data import read_market_data
 from bot.errors import InputError
 from bot.proof.judge import judge_rules

@@ -5,7 +5,7 @@ import pytest
 
 from bot.forge.github_comments import Thread
 from bot.forge.port import PullState
-from bot.gates.freqtrade.place import VARIABLE
+from bot.gates.freqtrade.installation import VARIABLE
 from bot.git.repository import open_repository
 from bot.locks.pins import locked_version
 from bot.proof.evidence import tool_versions

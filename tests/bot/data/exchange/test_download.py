@@ -13,7 +13,7 @@ import pytest
 
 from Backtest.candles import read_columns
 from bot.cli import main
-from bot.data.exchange.cache import fetched, place_of
+from bot.data.exchange.candle_cache import fetched, place_of
 from bot.data.exchange.ccxt_exchange import URL_VARIABLE
 from bot.data.exchange.download import Patience, Stretch, gaps, whole
 from bot.errors import InputError, WorldError

@@ -9,7 +9,8 @@ import pytest
 
 from Backtest.candles import read_candles
 from bot.cli import main
-from bot.gates.freqtrade.file import Examined, examine_freqtrade_file
+from bot.gates.freqtrade.any_file import Examined, examine_freqtrade_file
+from bot.gates.freqtrade.installation import find_freqtrade
 from bot.gates.freqtrade.lookahead import (
     CUTS,
     LAST,
@@ -18,7 +19,6 @@ from bot.gates.freqtrade.lookahead import (
     plan_cuts,
     strategy_classes,
 )
-from bot.gates.freqtrade.place import find_freqtrade
 from bot.gates.port import Verdict
 from bot.gates.static.check import check_bytes
 from sandbox_runner.freqtrade_lookahead import ANSWER

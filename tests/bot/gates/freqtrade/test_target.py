@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.contract.program import compile_contract
+from bot.contract.language.program import compile_contract
 from bot.gates.freqtrade.parity import Expectation, without_gaps
 from bot.gates.freqtrade.target import judge_freqtrade
 from bot.proof.examination import NAMES, gate_names

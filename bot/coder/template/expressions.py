@@ -1,0 +1,133 @@
+"""A rule's tree to numpy code that reads almost like the rule."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot.coder.template.code_layout import Code, Group
+from bot.contract.language.tree import (
+    Arithmetic,
+    Call,
+    Comparison,
+    Indicator,
+    Logic,
+    Negative,
+    Node,
+    Not,
+    Number,
+    Parameter,
+    Price,
+    Shift,
+    Truth,
+    is_constant,
+)
+
+NameOf = Callable[[Price | Parameter | Indicator], str]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a target writes the same rule.
+
+    Attributes:
+        name_of: the local variable that holds a price, a parameter or an indicator.
+        library: what stands before the name of a function of the language.
+        frame: the variable that holds the candles.
+    """
+
+    name_of: NameOf
+    library: str = "series."
+    frame: str = "df"
+
+
+_SPELLING = {
+    "abs": "np.abs",
+    "min": "np.minimum",
+    "max": "np.maximum",
+    "sum": "total",
+}
+
+
+def expression(node: Node, dialect: Dialect) -> Code:
+    """The code of a rule or a part of one.
+
+    Args:
+        node: the tree.
+        dialect: how the target names things.
+    """
+    match node:
+        case Number():
+            return repr(node.value)
+        case Truth():
+            return f"{dialect.library}{'always' if node.value else 'never'}({dialect.frame})"
+        case Price() | Parameter() | Indicator():
+            return dialect.name_of(node)
+        case Shift():
+            if node.bars == 0:
+                return expression(node.part, dialect)
+            return Group(f"{dialect.library}ago(", (series_of(node.part, dialect), str(node.bars)))
+        case Negative():
+            return _prefixed("-", expression(node.part, dialect))
+        case Arithmetic():
+            return _arithmetic(node, dialect)
+        case Comparison():
+            return _comparison(node, dialect)
+        case Logic():
+            sign = " & " if node.operator == "and" else " | "
+            return Group("(", tuple(expression(part, dialect) for part in node.operands), sign)
+        case Not():
+            return _prefixed("~", expression(node.part, dialect))
+        case Call():
+            return _call(node, dialect)
+    raise TypeError(f"no code for {type(node).__name__}")
+
+
+def _prefixed(sign: str, code: Code) -> Code:
+    if isinstance(code, str):
+        return f"{sign}({code})" if code.startswith(("-", "~")) else f"{sign}{code}"
+    return Group(sign + code.opening, code.parts, code.joint)
+
+
+def _arithmetic(node: Arithmetic, dialect: Dialect) -> Code:
+    sides = (expression(node.left, dialect), expression(node.right, dialect))
+    if node.operator == "/":
+        return Group(f"{dialect.library}divide(", sides)
+    left, joint = sides[0], f" {node.operator} "
+    if isinstance(left, Group) and (left.opening, left.joint) == ("(", joint):
+        # a + b + c is added from the left in the language as in Python.
+        return Group("(", (*left.parts, sides[1]), joint)
+    return Group("(", sides, joint)
+
+
+def _comparison(node: Comparison, dialect: Dialect) -> Code:
+    left = expression(node.left, dialect)
+    if is_constant(node.left) and is_constant(node.right):
+        left = series_of(node.left, dialect)
+    sides = (left, expression(node.right, dialect))
+    if node.operator == "!=":
+        return Group(f"{dialect.library}differs(", sides)
+    return Group("(", sides, f" {node.operator} ")
+
+
+def series_of(node: Node, dialect: Dialect) -> Code:
+    """The code of a part that must be a series, even where its value never changes."""
+    code = expression(node, dialect)
+    if node.type == "boolean" or not is_constant(node):
+        return code  # a comparison of constants is a series already
+    return Group(f"{dialect.library}constant(", (dialect.frame, code))
+
+
+def _call(node: Call, dialect: Dialect) -> Code:
+    if node.function in ("hour", "weekday"):
+        return f"{dialect.library}{node.function}({dialect.frame})"
+    if node.function == "previous":
+        return Group(f"{dialect.library}ago(", (series_of(node.arguments[0], dialect), "1"))
+    first, *rest = node.arguments
+    all_constant = all(map(is_constant, node.arguments))
+    two_series = node.function in ("crossed_above", "crossed_below", "min", "max", "power")
+    if two_series and not all_constant:
+        opening = expression(first, dialect)
+    else:
+        opening = series_of(first, dialect)
+    spelling = _SPELLING.get(node.function, node.function)
+    library = "" if spelling.startswith("np.") else dialect.library
+    return Group(f"{library}{spelling}(", (opening, *(expression(part, dialect) for part in rest)))

@@ -1,0 +1,164 @@
+"""Parameters, indicators and rules as the contract writes them."""
+
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
+
+from bot.contract.field_types import Number, Part, Rule, plain_or_mapping
+from bot.contract.fields import (
+    Checked,
+    check_argument,
+    check_input,
+    check_number,
+    check_range,
+    text,
+    wrong,
+)
+from bot.contract.symbols import TIMEFRAME
+
+
+def _indicator_form(value: object) -> str:
+    keys = value if isinstance(value, dict) else getattr(value, "__dict__", {})
+    return "<expression>" if "expression" in keys and "function" not in keys else "<function>"
+
+
+class Parameter(Part):
+    """A number that rules, indicators and risk may name."""
+
+    default: Annotated[Number, Checked(check_number, {"type": "number"})] = Field(
+        description="The value. If default and range are all integers, so is the parameter.",
+        examples=[30],
+    )
+    range: (
+        Annotated[
+            tuple[Number, Number],
+            Checked(
+                check_range,
+                {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Lowest and highest value for the optimiser; the default lies within.",
+        examples=[[15, 40]],
+    )
+
+    @property
+    def is_integer(self) -> bool:
+        """Tell whether default and range are all written as integers."""
+        return all(isinstance(value, int) for value in (self.default, *(self.range or ())))
+
+    @model_validator(mode="after")
+    def _default_within_range(self) -> "Parameter":
+        if self.range and not self.range[0] <= self.default <= self.range[1]:
+            low, high = self.range
+            raise wrong(
+                "the default is outside its range",
+                self.default,
+                allowed=f"{low} to {high}",
+                at="default",
+            )
+        return self
+
+
+_TIMEFRAME_FIELD: Any = Field(
+    default=None,
+    description="Candles of another length, made of the contract's own, that it is computed of: a "
+    "multiple of market.timeframe. A bar sees those that have closed.",
+    examples=["4h"],
+)
+
+
+class TalibIndicator(Part):
+    """A TA-Lib function; every other key is one of its arguments, by TA-Lib's own name."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[
+        str, Annotated[Number | str, Checked(check_argument, {"type": ["number", "string"]})]
+    ]
+
+    function: Annotated[str, text(32)] = Field(
+        description="Name of a TA-Lib function.", examples=["RSI"]
+    )
+    input: (
+        Annotated[
+            str | tuple[str, ...],
+            Checked(
+                check_input,
+                {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="The series it is computed of: a price, an indicator, `name.output`, or a "
+        "list for functions of two inputs. Default: what TA-Lib uses, mostly close.",
+        examples=["high"],
+    )
+
+    timeframe: Annotated[str, TIMEFRAME] | None = _TIMEFRAME_FIELD
+
+    @property
+    def arguments(self) -> dict[str, Number | str]:
+        """TA-Lib's arguments as the contract gives them."""
+        return dict(self.__pydantic_extra__ or {})
+
+
+class ExpressionIndicator(Part):
+    """An indicator written in the rule language."""
+
+    expression: Rule = Field(
+        description="Any numeric expression of the rule language.",
+        examples=["mean(hl2, 5) - mean(hl2, 34)"],
+    )
+    timeframe: Annotated[str, TIMEFRAME] | None = _TIMEFRAME_FIELD
+
+
+Indicator = Annotated[
+    Annotated[TalibIndicator, Tag("<function>")]
+    | Annotated[ExpressionIndicator, Tag("<expression>")],
+    Discriminator(_indicator_form),
+]
+
+
+class Prose(Part):
+    """A rule in words, for a model to turn into an expression; reserved, refused until then."""
+
+    prose: Annotated[str, text(2000)] = Field(
+        description="The rule in plain words. Needs a model.",
+        examples=["buy when it dips below the lower band in an uptrend"],
+    )
+
+
+RuleOrProse = Annotated[
+    Annotated[Rule, Tag("<plain>")] | Annotated[Prose, Tag("<mapping>")],
+    Discriminator(plain_or_mapping),
+]
+
+
+class Rules(Part):
+    """When to enter and to leave; at least one enter rule."""
+
+    enter_long: RuleOrProse | None = Field(
+        default=None, description="Buy where this is true.", examples=["rsi < 30 and close > trend"]
+    )
+    exit_long: RuleOrProse | None = Field(
+        default=None, description="Sell what was bought where this is true.", examples=["rsi > 70"]
+    )
+    enter_short: RuleOrProse | None = Field(
+        default=None,
+        description="Sell short where this is true; needs market.type futures.",
+        examples=["rsi > 70 and close < trend"],
+    )
+    exit_short: RuleOrProse | None = Field(
+        default=None,
+        description="Buy back what was sold short where this is true.",
+        examples=["rsi < 30"],
+    )
+
+    @model_validator(mode="after")
+    def _at_least_one_entry(self) -> "Rules":
+        if self.enter_long is None and self.enter_short is None:
+            raise wrong("no rule to enter a trade", allowed="enter_long or enter_short")
+        return self

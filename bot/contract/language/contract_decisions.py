@@ -1,0 +1,141 @@
+"""A contract and its candles to decisions: the trusted side's own answer to what the rules say.
+
+The same record that a strategy's answers are written down in, so that the two can be compared and
+either can be replayed by the broker.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adapters import series
+from adapters.sizing import affordable, volume_of
+from bot.contract.language.evaluator import evaluate
+from bot.contract.language.program import Program
+from bot.contract.model import AtrLevel, Contract
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def contract_decisions(
+    contract: Contract, program: Program, df: pd.DataFrame, symbol: str
+) -> dict[str, Any]:
+    """What the contract decides at every bar of one symbol.
+
+    Args:
+        contract: the contract.
+        program: its Program.
+        df: candles of the symbol.
+        symbol: whose candles they are.
+
+    Returns:
+        `entries` (orders by bar), `exit_long` and `exit_short` (bars at which the rule holds).
+    """
+    return decisions_of(contract, program, df, evaluate(program, df), symbol)
+
+
+def decisions_of(
+    contract: Contract, program: Program, df: pd.DataFrame, values: Mapping[str, Any], symbol: str
+) -> dict[str, Any]:
+    """The decisions that follow from values that were computed already."""
+    nothing = np.zeros(len(df), dtype=np.bool_)
+    long = np.asarray(values.get("enter_long", nothing), dtype=np.bool_)
+    short = np.asarray(values.get("enter_short", nothing), dtype=np.bool_)
+    closes = series.column(df, "close")
+    entries: dict[str, Any] = {}
+    for idx in np.flatnonzero(long != short).tolist():
+        atrs = {field: float(values[f"{field}.atr"][idx]) for field in program.atr_periods}
+        if not any(math.isnan(atr) for atr in atrs.values()):
+            action = "BUY" if long[idx] else "SELL"
+            entries[str(idx)] = _order(contract, program, symbol, action, float(closes[idx]), atrs)
+    exits = {
+        rule: np.flatnonzero(values.get(rule, nothing)).tolist()
+        for rule in ("exit_long", "exit_short")
+    }
+    return {"entries": entries, **exits}
+
+
+def _order(
+    contract: Contract,
+    program: Program,
+    symbol: str,
+    action: str,
+    close: float,
+    atrs: Mapping[str, float],
+) -> dict[str, Any]:
+    """An order with its levels, as the generated strategy builds it."""
+    risk = contract.risk
+    number = _Numbers(program)
+    side = 1 if action == "BUY" else -1
+    stop, stop_level = number.level(risk.stop_loss, close, atrs.get("stop_loss"))
+    order: dict[str, Any] = {
+        "action": action,
+        "symbol": symbol,
+        "type": "MARKET",
+        "sl": close - side * stop,
+        "comment": "enter_long" if action == "BUY" else "enter_short",
+        "stop": stop_level,
+    }
+    if risk.take_profit is not None:
+        target, target_level = number.level(risk.take_profit, close, atrs.get("take_profit"))
+        order |= {"tp": close + side * target, "target": target_level}
+    if risk.trailing_stop is not None:
+        trail: dict[str, Any] = {"fraction": number.of(risk.trailing_stop.distance)}
+        if risk.trailing_stop.activate_at is not None:
+            trail["activate_at"] = number.of(risk.trailing_stop.activate_at)
+        trail["only_after_activation"] = risk.trailing_stop.only_after_activation
+        order["trail"] = trail
+    if risk.roi is not None:
+        order["roi"] = {minutes: number.of(profit) for minutes, profit in risk.roi.items()}
+    form, amount, cap = risk.size.parts
+    order["size"] = {form: number.of(amount)}
+    if cap is not None:
+        costs = (contract.costs.commission, contract.costs.slippage, contract.costs.spread)
+        order["size"]["cap"] = affordable(number.of(cap), *costs)
+    order["volume"] = volume_of(order, contract.capital, close, contract.market.lot)
+    return order
+
+
+def contract_signals(
+    contract: Contract, program: Program, values: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The same decisions for all bars at once, as `Backtest.signals` reads them."""
+    risk = contract.risk
+    number = _Numbers(program)
+    rules = ("enter_long", "exit_long", "enter_short", "exit_short")
+    offered: dict[str, Any] = {rule: values[rule] for rule in rules if rule in values}
+    levels = (("stop", "stop_loss", risk.stop_loss), ("target", "take_profit", risk.take_profit))
+    for name, field, level in levels:
+        if isinstance(level, AtrLevel):
+            offered[name] = {"distance": number.of(level.atr) * values[f"{field}.atr"]}
+        elif level is not None:
+            offered[name] = {"fraction": number.of(level)}
+    order = _order(contract, program, "", "BUY", 1.0, dict.fromkeys(program.atr_periods, 1.0))
+    wishes = ("trail", "roi", "size")
+    return offered | {wish: order[wish] for wish in wishes if wish in order}
+
+
+class _Numbers:
+    """Numbers of the contract, a parameter's default where one is named."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+
+    def of(self, number: int | float | str) -> float:
+        """The number itself."""
+        return self._program.parameters[number] if isinstance(number, str) else number
+
+    def level(
+        self, level: int | float | str | AtrLevel, close: float, atr: float | None
+    ) -> tuple[float, dict[str, float]]:
+        """A level's distance from the close, and the form in which the broker anchors it."""
+        if isinstance(level, AtrLevel):
+            distance = self.of(level.atr) * (math.nan if atr is None else atr)
+            return distance, {"distance": distance}
+        fraction = self.of(level)
+        return close * fraction, {"fraction": fraction}

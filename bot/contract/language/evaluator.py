@@ -1,0 +1,299 @@
+"""A Program and whole candle columns to every value at once: the trusted side's own signals.
+
+Equal to the interpreter bar for bar, which the tests hold it to, and fast enough for real data.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adapters import series
+from bot.contract.language import catalog
+from bot.contract.language.program import ExpressionStep, Program, TalibStep, Value
+from bot.contract.language.tree import (
+    AVERAGES,
+    Arithmetic,
+    Call,
+    Comparison,
+    Indicator,
+    Logic,
+    Negative,
+    Node,
+    Not,
+    Number,
+    Parameter,
+    Price,
+    Shift,
+    Truth,
+    is_constant,
+    walk,
+)
+from bot.contract.longer import minutes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ABOVE_BELOW = ("crossed_above", "crossed_below")
+_WINDOWS = {"sum": "total"}
+_PLAIN = {"abs": np.abs, "min": np.minimum, "max": np.maximum}
+
+
+def evaluate(
+    program: Program,
+    df: pd.DataFrame,
+    parameters: Mapping[str, int | float] | None = None,
+    memo: Memo | None = None,
+) -> dict[str, Any]:
+    """Every indicator, ATR level and rule of a Program for every bar.
+
+    Args:
+        program: what to compute.
+        df: candles, as DESIGN's candle frame.
+        parameters: other values than the defaults, by name.
+        memo: what was computed of the same Program and candles with other values.
+
+    Returns:
+        One array a name, in the names that the generated `prepare_indicators` uses.
+    """
+    return _Evaluator(program, df, {**program.parameters, **(parameters or {})}, memo).run()
+
+
+def language_parameters(program: Program) -> set[str]:
+    """The parameters that rules, indicators or ATR levels read; the others are risk's alone."""
+    trees = [*program.rules.values()]
+    values: list[Value] = [*program.atr_periods.values()]
+    for step in program.steps:
+        if isinstance(step, ExpressionStep):
+            trees.append(step.tree)
+        else:
+            trees += step.inputs
+            values += [value for _, value in step.arguments]
+    parts = [part for tree in trees for part in walk(tree)]
+    return {part.name for part in (*parts, *values) if isinstance(part, Parameter)}
+
+
+class Memo:
+    """Arrays by what they were computed of; the least used go once there are too many bytes."""
+
+    def __init__(self, most_bytes: int = 128 * 2**20) -> None:
+        """Remember up to a number of bytes."""
+        self._most = most_bytes
+        self._bytes = 0
+        self._kept: OrderedDict[Hashable, tuple[Any, ...]] = OrderedDict()
+        self.roots: dict[Node, frozenset[str]] = {}  # the parameters that a part depends on
+
+    def get(self, key: Hashable, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+        """The arrays of a key, computed if they are not remembered."""
+        found = self._kept.get(key)
+        if found is not None:
+            self._kept.move_to_end(key)
+            return found
+        found = compute()
+        self._kept[key] = found
+        self._bytes += sum(array.nbytes for array in found)
+        while self._bytes > self._most and len(self._kept) > 1:
+            _, dropped = self._kept.popitem(last=False)
+            self._bytes -= sum(array.nbytes for array in dropped)
+        return found
+
+
+class _Evaluator:
+    def __init__(
+        self,
+        program: Program,
+        df: pd.DataFrame,
+        parameters: Mapping[str, int | float],
+        memo: Memo | None,
+    ) -> None:
+        self.program = program
+        self.df = df
+        self.parameters = parameters
+        self.memo = memo
+        self.named: dict[str, Any] = {}
+        self.done: dict[Node, Any] = {}
+        self.roots: dict[str, frozenset[str]] = {}
+        self.crossings: dict[tuple[Node, Node], tuple[Any, Any]] = {}
+
+    def run(self) -> dict[str, Any]:
+        for timeframe, above in self.program.higher.items():
+            self.run_higher(minutes(timeframe), above)
+        for step in self.program.own_steps:
+            if isinstance(step, ExpressionStep):
+                self.roots[step.name] = self.roots_of(step.tree)
+                self.named[step.name] = self.of(step.tree)
+            else:
+                self.run_talib(step)
+        for field, period in self.program.atr_periods.items():
+            prices = tuple(Price(0, name) for name in ("high", "low", "close"))
+            self.named[f"{field}.atr"] = self.talib("ATR", prices, (("timeperiod", period),))[0]
+        rules = {name: self.of(tree) for name, tree in self.program.rules.items()}
+        return {**self.named, **rules}
+
+    def run_higher(self, length: int, above: Program) -> None:
+        """The indicators of longer candles: each bar sees those that have closed."""
+        candles = series.resampled(self.df, length)
+        own = minutes(self.program.timeframe)
+        inner = _Evaluator(above, candles, self.parameters, None)
+        for name, values in inner.run().items():
+            self.named[name] = series.merged(values, self.df, length, own)
+            self.roots[name] = inner.roots[name]
+
+    def run_talib(self, step: TalibStep) -> None:
+        outputs = self.talib(step.function.name, step.inputs, step.arguments)
+        self.named.update(zip(step.keys, outputs, strict=True))
+        named = {value.name for _, value in step.arguments if isinstance(value, Parameter)}
+        roots = frozenset(named).union(*(self.roots_of(node) for node in step.inputs))
+        self.roots.update(dict.fromkeys(step.keys, roots))
+
+    def talib(
+        self, function: str, inputs: tuple[Node, ...], arguments: tuple[tuple[str, Value], ...]
+    ) -> tuple[Any, ...]:
+        values = {key: self.program.value(value, self.parameters) for key, value in arguments}
+
+        def call() -> tuple[Any, ...]:
+            arrays = [np.ascontiguousarray(self.of(node)) for node in inputs]
+            return catalog.call(function, arrays, values)
+
+        if self.memo is None:
+            return call()
+        read = tuple((node, self.values_of(self.roots_of(node))) for node in inputs)
+        return self.memo.get((function, read, tuple(values.items())), call)
+
+    def roots_of(self, node: Node) -> frozenset[str]:
+        """The parameters that a part depends on, those behind its indicators too."""
+        if self.memo is not None and node in self.memo.roots:
+            return self.memo.roots[node]
+        found: set[str] = set()
+        for part in walk(node):
+            if isinstance(part, Parameter):
+                found.add(part.name)
+            elif isinstance(part, Indicator):
+                found |= self.roots[part.key]
+        roots = frozenset(found)
+        if self.memo is not None:
+            self.memo.roots[node] = roots
+        return roots
+
+    def values_of(self, names: frozenset[str]) -> tuple[Any, ...]:
+        return tuple((name, self.parameters[name]) for name in sorted(names))
+
+    def of(self, node: Node) -> Any:
+        """The array of a part, worked out once."""
+        if isinstance(node, Indicator):
+            return self.named[node.key]
+        if node not in self.done:
+            self.done[node] = self.remembered(node)
+        return self.done[node]
+
+    def remembered(self, node: Node) -> Any:
+        """The array of a part, of this run or of one before it."""
+        if self.memo is None or isinstance(node, Price | Number | Parameter | Truth):
+            return self.compute(node)
+        key = (node, self.values_of(self.roots_of(node)))
+        return self.memo.get(key, lambda: (self.compute(node),))[0]
+
+    def pair(self, left: Node, right: Node) -> tuple[Any, Any]:
+        """Both sides of an operation; one that is a number stays one beside a series."""
+        if isinstance(right, Number | Parameter) and not is_constant(left):
+            return self.of(left), self.number(right)
+        if isinstance(left, Number | Parameter) and not is_constant(right):
+            return self.number(left), self.of(right)
+        return self.of(left), self.of(right)
+
+    def number(self, node: Number | Parameter) -> float:
+        value = node.value if isinstance(node, Number) else self.parameters[node.name]
+        return float(value)
+
+    def compute(self, node: Node) -> Any:
+        match node:
+            case Number() | Parameter():
+                return series.constant(self.df, self.number(node))
+            case Truth():
+                return series.always(self.df) if node.value else series.never(self.df)
+            case Price():
+                return self.price(node.name)
+            case Shift():
+                return series.ago(self.of(node.part), node.bars)
+            case Negative():
+                return -self.of(node.part)
+            case Arithmetic():
+                return self.arithmetic(node)
+            case Comparison():
+                return _COMPARE[node.operator](*self.pair(node.left, node.right))
+            case Logic():
+                combine = np.logical_and if node.operator == "and" else np.logical_or
+                return reduce(combine, [self.of(part) for part in node.operands])
+            case Not():
+                return ~self.of(node.part)
+            case Call():
+                return self.call(node)
+        raise TypeError(f"no meaning for {type(node).__name__}")
+
+    def price(self, name: str) -> Any:
+        if name.startswith("ha_"):
+            prices = [self.of(Price(0, part)) for part in ("open", "high", "low", "close")]
+            return getattr(series, name.replace("ha_", "heikin_ashi_"))(*prices)
+        if name not in AVERAGES:
+            return series.column(self.df, name)
+        first, *rest = [self.of(Price(0, part)) for part in AVERAGES[name]]
+        for part in rest:
+            first = first + part
+        return first / (len(rest) + 1)
+
+    def arithmetic(self, node: Arithmetic) -> Any:
+        left, right = self.pair(node.left, node.right)
+        with np.errstate(all="ignore"):
+            match node.operator:
+                case "+":
+                    return left + right
+                case "-":
+                    return left - right
+                case "*":
+                    return left * right
+        return series.divide(left, right)
+
+    def call(self, node: Call) -> Any:
+        name, arguments = node.function, node.arguments
+        if name in ("hour", "weekday"):
+            return getattr(series, name)(self.df)
+        if name in ("crossed_above", "crossed_below"):
+            return self.crossed(name, arguments[0], arguments[1])
+        if name == "power":
+            return series.power(*self.pair(*arguments))
+        if name in _PLAIN:
+            return _PLAIN[name](*(self.of(argument) for argument in arguments))
+        if name == "previous":
+            return series.ago(self.of(arguments[0]), 1)
+        function = getattr(series, _WINDOWS.get(name, name))
+        part = self.of(arguments[0])
+        return function(part, self.length(arguments[1])) if len(arguments) == 2 else function(part)
+
+    def crossed(self, name: str, a: Node, b: Node) -> Any:
+        """Where a crosses b one way; the other way, often asked for too, is worked out with it."""
+        for pair, ways in (((a, b), ABOVE_BELOW), ((b, a), ABOVE_BELOW[::-1])):
+            if pair in self.crossings:
+                return self.crossings[pair][ways.index(name)]
+        self.crossings[a, b] = series.crossed(*self.pair(a, b))
+        return self.crossings[a, b][ABOVE_BELOW.index(name)]
+
+    def length(self, node: Node) -> int:
+        """The length of a window, the same at every bar."""
+        if isinstance(node, Number | Parameter):
+            return int(self.number(node))
+        values = self.of(node)
+        return int(values[0]) if len(values) else 1
+
+
+_COMPARE: dict[str, Any] = {
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+    "==": np.equal,
+    "!=": series.differs,
+}

@@ -1,0 +1,105 @@
+"""A rule's tree to plain English, for the comments in generated code and for reviewers."""
+
+from bot.contract.language.tree import (
+    Arithmetic,
+    Call,
+    Comparison,
+    Indicator,
+    Logic,
+    Negative,
+    Node,
+    Not,
+    Number,
+    Parameter,
+    Price,
+    Shift,
+    Truth,
+)
+
+_COMPARISONS = {
+    "<": "is below",
+    "<=": "is at or below",
+    ">": "is above",
+    ">=": "is at or above",
+    "==": "equals",
+    "!=": "differs from",
+}
+_PRICES = {
+    "hl2": "the bar's middle",
+    "hlc3": "the typical price",
+    "ohlc4": "the average price",
+    **{f"ha_{name}": f"the Heikin-Ashi {name}" for name in ("open", "high", "low", "close")},
+}
+_CALLS = {
+    "crossed_above": "{0} crosses above {1}",
+    "crossed_below": "{0} crosses below {1}",
+    "highest": "the highest {0} of {1} bars",
+    "lowest": "the lowest {0} of {1} bars",
+    "mean": "the average of {0} over {1} bars",
+    "stdev": "the standard deviation of {0} over {1} bars",
+    "sum": "the sum of {0} over {1} bars",
+    "change": "the change of {0} over {1} bars",
+    "rising": "{0} has risen {1} times in a row",
+    "falling": "{0} has fallen {1} times in a row",
+    "abs": "the size of {0}",
+    "min": "the smaller of {0} and {1}",
+    "max": "the larger of {0} and {1}",
+    "previous": "{0} one bar ago",
+    "bars_since": "the number of bars since {0}",
+    "count": "the number of the last {1} bars where {0}",
+    "ema": "the exponential average of {0} over {1} bars",
+    "sqrt": "the square root of {0}",
+    "exp": "e to the power {0}",
+    "log": "the logarithm of {0}",
+    "power": "{0} to the power {1}",
+    "hour": "the hour of the day",
+    "weekday": "the weekday (Monday = 0)",
+}
+
+
+def in_words(node: Node) -> str:
+    """Say a rule, or a part of one, in plain English."""
+    match node:
+        case Number():
+            return f"{node.value:g}" if isinstance(node.value, float) else str(node.value)
+        case Truth():
+            return "always" if node.value else "never"
+        case Price():
+            return _PRICES.get(node.name, node.name)
+        case Parameter():
+            return node.name
+        case Indicator():
+            return node.key
+        case Shift():
+            return _ago(node)
+        case Negative():
+            return f"minus {_inner(node.part)}"
+        case Arithmetic():
+            return f"{_inner(node.left)} {node.operator} {_inner(node.right)}"
+        case Comparison():
+            verb = _COMPARISONS[node.operator]
+            return f"{in_words(node.left)} {verb} {in_words(node.right)}"
+        case Logic():
+            return f" {node.operator} ".join(_operand(part) for part in node.operands)
+        case Not():
+            return f"it is not the case that {_operand(node.part)}"
+        case Call():
+            return _CALLS[node.function].format(*(_inner(part) for part in node.arguments))
+    raise TypeError(f"no words for {type(node).__name__}")
+
+
+def _ago(node: Shift) -> str:
+    if node.bars == 0:
+        return in_words(node.part)
+    bars = "one bar ago" if node.bars == 1 else f"{node.bars} bars ago"
+    return f"{_inner(node.part)} {bars}"
+
+
+def _inner(node: Node) -> str:
+    """Words for a part inside another, bracketed where the reader could lose the thread."""
+    words = in_words(node)
+    return f"({words})" if isinstance(node, Arithmetic | Logic | Shift) else words
+
+
+def _operand(node: Node) -> str:
+    return f"({in_words(node)})" if isinstance(node, Logic) else in_words(node)

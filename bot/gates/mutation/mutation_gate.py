@@ -1,0 +1,157 @@
+"""A candidate to the gate's word on its tests: how many of the strategy's mutants they kill."""
+
+import hashlib
+import json
+import os
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.contract.model import Contract
+from bot.errors import WorldError
+from bot.gates.mutation.mutant_sources import Mutant, make_mutants
+from bot.gates.mutation.survivors import Likeness, compare
+from bot.gates.port import Verdict
+from sandbox_runner.jobs import MUTANTS_FILE, mutants_job
+from sandbox_runner.port import Sandbox, SandboxUnavailable
+
+GATE = "mutation"
+# Of all mutants that are not argued and not undecided; the examples are held to 1.
+LEAST_SCORE = 0.95
+_BATCH = 100
+_OUTCOMES = ("passed", "failed", "error", "time")
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """What became of a strategy's mutants.
+
+    Attributes:
+        mutants: all of them.
+        killed: by number, the test that failed first, or `error` or `time`.
+        survivors: those on which every test passed.
+        likeness: what random markets say of the survivors.
+        broken: why nothing can be said; empty if all ran.
+    """
+
+    mutants: tuple[Mutant, ...]
+    killed: Mapping[int, str]
+    survivors: tuple[Mutant, ...]
+    likeness: Likeness = field(default_factory=Likeness)
+    broken: str = ""
+
+    @property
+    def argued(self) -> tuple[Mutant, ...]:
+        """The survivors that are no mistakes as far as anybody can see."""
+        return tuple(m for m in self.survivors if self.likeness.is_argued(m))
+
+    @property
+    def open(self) -> tuple[Mutant, ...]:
+        """The survivors that a better test would kill."""
+        no_mistakes = (*self.argued, *self.undecided)
+        return tuple(mutant for mutant in self.survivors if mutant not in no_mistakes)
+
+    @property
+    def undecided(self) -> tuple[Mutant, ...]:
+        """The survivors in a clause that no market decides, so that no test could kill them."""
+        return tuple(m for m in self.survivors if self.likeness.is_undecided(m))
+
+    @property
+    def raw_score(self) -> float:
+        """Killed, as a part of all."""
+        return len(self.killed) / len(self.mutants) if self.mutants else 0.0
+
+    @property
+    def score(self) -> float:
+        """Killed, as a part of those that some market could tell from the strategy."""
+        counted = len(self.mutants) - len(self.argued) - len(self.undecided)
+        return len(self.killed) / counted if counted else 0.0
+
+    @property
+    def verdict(self) -> Verdict:
+        """The gate's word."""
+        figure = f"{len(self.killed)} of {len(self.mutants)} mutants killed"
+        if self.argued:
+            figure += f", {len(self.argued)} argued"
+        if self.undecided:
+            idle = {name: None for m in self.undecided for name in self.likeness.idle[m.number]}
+            figure += f", {len(self.undecided)} undecided: {'; '.join(idle)}"
+        if self.broken or not self.mutants:
+            return Verdict(GATE, False, figure, self.broken or "the strategy has no mutants")
+        if self.score >= LEAST_SCORE:
+            return Verdict(GATE, True, figure)
+        shown = "; ".join(str(mutant) for mutant in self.open[:3])
+        return Verdict(
+            GATE,
+            False,
+            figure,
+            f"the tests pass on strategies with a mistake: {shown}",
+            f"line {self.open[0].line}",
+            "let the tests expect values that this part of the strategy decides",
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it to programs."""
+        return {
+            "made": len(self.mutants),
+            "killed": len(self.killed),
+            "survived": [f"{mutant} ({self.likeness.why(mutant)})" for mutant in self.open],
+            "argued": [f"{mutant} ({self.likeness.why(mutant)})" for mutant in self.argued],
+            "undecided": [f"{mutant} ({self.likeness.why(mutant)})" for mutant in self.undecided],
+        }
+
+
+def try_mutants(
+    contract: Contract, files: Mapping[str, bytes], sandbox: Sandbox, most: int | None = None
+) -> Mutation:
+    """Run tests on every mutant of a strategy, in the sandbox.
+
+    Args:
+        contract: what the strategy was written from.
+        files: the strategy and the tests.
+        sandbox: where they run.
+        most: at most so many mutants, drawn from the digest of the strategy; all if None.
+
+    Raises:
+        WorldError: the sandbox itself failed.
+    """
+    strategy = f"Backtest/codes/{contract.file_stem}.py"
+    tests = f"tests/test_{contract.file_stem}.py"
+    source = files[strategy].decode()
+    mutants = make_mutants(source)
+    if most is not None and len(mutants) > most:
+        chance = random.Random(hashlib.sha256(files[strategy]).digest())  # noqa: S311 - no secret
+        mutants = [mutants[place] for place in sorted(chance.sample(range(len(mutants)), most))]
+    killed: dict[int, str] = {}
+    survivors: list[Mutant] = []
+    for first in range(0, len(mutants), _BATCH):
+        batch = mutants[first : first + _BATCH]
+        sources = [source, *(mutant.source for mutant in batch)]
+        job = mutants_job(strategy, tests, files[tests], sources, workers=os.cpu_count() or 1)
+        try:
+            outcome = sandbox.run(job)
+        except SandboxUnavailable as error:
+            raise WorldError(error.message, error.hint) from None
+        answers = _read(outcome.outputs.get(MUTANTS_FILE, b""), len(sources))
+        if answers is None or answers[0][0] != "passed":
+            why = "the tests fail on the strategy itself" if answers else "the tests did not run"
+            return Mutation(tuple(mutants), {}, tuple(mutants), broken=why)
+        for mutant, (word, by) in zip(batch, answers[1:], strict=True):
+            if word == "passed":
+                survivors.append(mutant)
+            else:
+                killed[mutant.number] = by or word
+    likeness = compare(contract, source, survivors, sandbox)
+    return Mutation(tuple(mutants), killed, tuple(survivors), likeness)
+
+
+def _read(content: bytes, count: int) -> list[tuple[str, str]] | None:
+    """What the sandbox wrote, as one reads a stranger's letter."""
+    try:
+        outcomes = json.loads(content)["outcomes"]
+        found = [(str(each["outcome"]), str(each["by"])[:200]) for each in outcomes]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    good = len(found) == count and all(word in _OUTCOMES for word, _ in found)
+    return found if good else None
