@@ -17,10 +17,11 @@ where it was asked for.
 
 Every run is a fresh child of this process, which has imported the libraries but never the
 candidate and holds no candles, so nothing that a strategy keeps in a class or a module reaches the
-next run; nor does a file, nor can a run read the candles of another (see `blind.py`). But the
-candidate shares an interpreter with this code and can replace any part of it: nothing written here
-is evidence. The trusted side parses it strictly, as one would a stranger's letter, and computes
-the rest from its own prices.
+next run; nor does a file, nor can a run read the candles of another (see `blind.py`). Where a run
+says so, the first pass shows the light views that the engine shows when it asks bar by bar, and
+the passes after it show pandas. But the candidate shares an interpreter with this code and can
+replace any part of it: nothing written here is evidence. The trusted side parses it strictly, as
+one would a stranger's letter, and computes the rest from its own prices.
 """
 
 import ctypes
@@ -42,6 +43,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from adapters.views import frame_view, series_view
 from sandbox_runner.answers import plain
 from sandbox_runner.blind import blind, landlock_version, sweep
 from sandbox_runner.candles import read_candles
@@ -88,6 +90,7 @@ def _warm_up() -> None:
     _ = (frame["close"].rolling(2).mean() > frame["close"].shift(1)).iloc[-1]
     gc.collect()
     gc.freeze()
+    gc.set_threshold(100_000, 20, 20)  # answers are many and hold no circles
 
 
 def _question(job: Path, request: Request, run: Run) -> Callable[[], dict[str, Any]]:
@@ -102,13 +105,7 @@ def _run(job: Path, request: Request, run: Run) -> dict[str, Any]:
             blind(path.parent)
         shift_clock(run.clock_shift_s)
         strategy = _load(path).Strategy({**request.cfg, **run.cfg, "symbol": run.symbol})
-        asked = range(len(frame)) if run.at is None else run.at
-        converse = _converse_at_the_end if run.ends else _converse
-        later = asked if run.later is None else run.later
-        talks = [
-            converse(strategy, frame, run.symbol, later if number else asked)
-            for number in range(run.passes)
-        ]
+        talks = [_converse(strategy, frame, run, number) for number in range(run.passes)]
         more = {"signals": _signals(strategy, frame)} if run.signals else {}
     except BaseException as error:  # SystemExit too: leaving early is an answer like any other
         return {"error": _describe(error, path)}
@@ -128,27 +125,30 @@ def _load(path: Path) -> ModuleType:
 
 
 def _converse(
-    strategy: Any, frame: Any, symbol: str, asked: Sequence[int]
+    strategy: Any, frame: Any, run: Run, number: int
 ) -> tuple[list[list[Any] | None], str]:
-    """What is answered at every bar, and a digest of the indicators behind it."""
+    """What is answered in one pass, and a digest of the indicators behind it."""
+    asked: Sequence[int] = range(len(frame)) if run.at is None else run.at
+    if number and run.later is not None:
+        asked = run.later
+    if run.ends:
+        return [_ask_at_the_end(strategy, frame, run.symbol, idx) for idx in asked], ""
     indicators = strategy.prepare_indicators(frame)
     digest = _digest(indicators)
-    answers = [_ask(strategy, frame, indicators, symbol, idx) for idx in asked]
-    if _digest(indicators) != digest:
+    shown, held = frame, [indicators]
+    if run.views and number == 0:
+        shown = frame_view(frame)
+        held.append({name: series_view(values) for name, values in indicators.items()})
+    answers = [_ask(strategy, shown, held[-1], run.symbol, idx) for idx in asked]
+    if any(_digest(one) != digest for one in held):
         raise ValueError("the strategy changes its indicators while it is asked")
     return answers, digest
 
 
-def _converse_at_the_end(
-    strategy: Any, frame: Any, symbol: str, asked: Sequence[int]
-) -> tuple[list[list[Any] | None], str]:
-    """The same, each bar as the last one of its history: one candle more is a new question."""
-    answers = []
-    for idx in asked:
-        history = frame.iloc[: idx + 1].copy()
-        indicators = strategy.prepare_indicators(history)
-        answers.append(_ask(strategy, history, indicators, symbol, idx))
-    return answers, ""
+def _ask_at_the_end(strategy: Any, frame: Any, symbol: str, idx: int) -> list[Any] | None:
+    """The bar as the last one of its history: one candle more is a new question."""
+    history = frame.iloc[: idx + 1].copy()
+    return _ask(strategy, history, strategy.prepare_indicators(history), symbol, idx)
 
 
 def _ask(strategy: Any, frame: Any, indicators: Any, symbol: str, idx: int) -> list[Any] | None:

@@ -25,6 +25,7 @@ class Run:
     clock_shift_s: int = 0  # what the strategy takes for the present moves by this
     cfg: Mapping[str, Any] = field(default_factory=dict)  # settings other than the request's
     ends: bool = False  # each bar is asked about as the last of its own history
+    views: bool = False  # the first pass is shown light views, as the engine shows them
     signals: bool = False  # also what the strategy's `signals` offers for all bars
 
 

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,21 +68,24 @@ QUIET = Answer(None, False, False)
 
 
 def read_answers(
-    outcome: Outcome, runs: Sequence[Run], lengths: Mapping[str, int], named: str = ""
+    outcome: Outcome, runs: Sequence[Run], lengths: Mapping[str, int]
 ) -> list[Answers]:
     """Read the answers of the runs of a job.
-
-    Args:
-        outcome: what the sandbox brought out.
-        runs: what was asked, in order.
-        lengths: how many bars each file of candles has.
-        named: only runs whose names begin so are read.
 
     Raises:
         NoAnswer: the job or a run failed, or an answer is not of the agreed form.
     """
+    return all_answered(read_each(outcome, runs, lengths))
+
+
+def all_answered(found: Iterable[Answers | NoAnswer]) -> list[Answers]:
+    """The answers of runs, where none failed.
+
+    Raises:
+        NoAnswer: the first run that failed.
+    """
     read = []
-    for answers in read_each(outcome, runs, lengths, named):
+    for answers in found:
         if isinstance(answers, NoAnswer):
             raise answers
         read.append(answers)
@@ -90,9 +93,14 @@ def read_answers(
 
 
 def read_each(
-    outcome: Outcome, runs: Sequence[Run], lengths: Mapping[str, int], named: str = ""
+    outcome: Outcome, runs: Sequence[Run], lengths: Mapping[str, int]
 ) -> list[Answers | NoAnswer]:
     """Read the answers of the runs of a job; in the place of a run that failed, why.
+
+    Args:
+        outcome: what the sandbox brought out.
+        runs: what was asked, in order.
+        lengths: how many bars each file of candles has.
 
     Raises:
         NoAnswer: the job failed.
@@ -111,8 +119,6 @@ def read_each(
         raise NoAnswer("the decisions do not answer what was asked")
     read: list[Answers | NoAnswer] = []
     for raw, run in zip(found, runs, strict=True):
-        if not run.name.startswith(named):
-            continue
         try:
             read.append(_read_run(raw, run, lengths[run.candles]))
         except NoAnswer as error:

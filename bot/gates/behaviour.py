@@ -11,20 +11,11 @@ from bot.contract.language.contract_decisions import contract_decisions, decisio
 from bot.contract.language.evaluator import evaluate
 from bot.contract.language.program import Program
 from bot.contract.model import Contract
-from bot.gates.answer_reader import (
-    Answer,
-    Answers,
-    NoAnswer,
-    plain_text,
-    raise_for,
-    read_answers,
-    read_each,
-    same_decisions,
-)
+from bot.gates.answer_reader import Answer, Answers, NoAnswer, plain_text, raise_for, same_decisions
 from bot.gates.elsewhere import Place, changed
 from bot.gates.foreign.strange_parts import find_missing_tests
 from bot.gates.port import Cause, Verdict
-from bot.gates.questions import ELSEWHERE, Conversation, Trial, TrustedTests, other_name
+from bot.gates.questions import ELSEWHERE, Trial, TrustedTests, other_name
 from sandbox_runner.jobs import TEST_REPORT
 from sandbox_runner.port import Outcome
 from sandbox_runner.test_report import NotAReport, find_problems, read_report
@@ -168,12 +159,8 @@ def whole_decisions(trial: Trial) -> dict[str, Any]:
     """
     return {
         run.symbol: answers.record()
-        for run, answers in zip(trial.whole.runs, _read(trial.whole), strict=True)
+        for run, answers in zip(trial.whole.runs, trial.whole.answers(), strict=True)
     }
-
-
-def _read(conversation: Conversation, named: str = "") -> list[Answers]:
-    return read_answers(conversation.outcome, conversation.runs, conversation.lengths, named)
 
 
 def judge_determinism(trial: Trial, strategy: str) -> Verdict:
@@ -181,7 +168,7 @@ def judge_determinism(trial: Trial, strategy: str) -> Verdict:
     name = "determinism"
     step = "take chance from the contract's seed; use no clock, no set order, no memory of calls"
     try:
-        whole, again = _read(trial.whole), _read(trial.again, "again ")
+        whole, again = trial.whole.answers(), trial.again.answers("again ")
     except NoAnswer as error:
         return _no_answer(name, error, strategy, step)
     for first, ahead, back in zip(whole, again[::2], again[1::2], strict=True):
@@ -212,10 +199,9 @@ def judge_lookahead(trial: Trial, contract: Contract, program: Program, strategy
     try:
         whole = {
             run.symbol: answers.passes[0]
-            for run, answers in zip(trial.whole.runs, _read(trial.whole), strict=True)
+            for run, answers in zip(trial.whole.runs, trial.whole.answers(), strict=True)
         }
-        cuts = trial.cuts
-        read = read_each(cuts.outcome, cuts.runs, cuts.lengths)
+        cuts, read = trial.cuts, trial.cuts.each()
     except NoAnswer as error:
         return _no_answer(name, error, strategy, step)
     counted = 0
@@ -268,9 +254,8 @@ def judge_elsewhere(trial: Trial, contract: Contract, program: Program, strategy
     """At other times, lengths, prices and names, with other settings: what the contract says."""
     name = "elsewhere"
     step = "decide by the contract's rules and settings alone, on any candles"
-    again = trial.again
     try:
-        found = read_each(again.outcome, again.runs, again.lengths, f"{ELSEWHERE} ")
+        found = trial.again.each(f"{ELSEWHERE} ")
     except NoAnswer as error:
         return _no_answer(name, error, strategy, step)
     asked, failed = 0, None

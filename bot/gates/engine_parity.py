@@ -91,13 +91,6 @@ def compare_paths(
     return count, ""
 
 
-def load_compiled_path() -> None:
-    """Load the compiled loop, which takes a second or two, while something else is waited for."""
-    moments = np.array([0, 60_000], dtype=np.int64)
-    candles = Candles(moments, *(np.ones(2) for _ in range(5)))
-    compare_paths("X/Y", candles, {"entries": {}, "exit_long": [], "exit_short": []}, {})
-
-
 def _broker(cfg: dict[str, Any], *, compiled: bool) -> SimBroker:
     return SimBroker(**broker_settings(cfg) | {"compiled": compiled})
 

@@ -4,6 +4,7 @@ import hashlib
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 from bot.contract.language.evaluator import evaluate
 from bot.contract.language.program import Program
 from bot.data.market_data import MarketData
+from bot.gates.answer_reader import Answers, NoAnswer, all_answered, read_each
 from bot.gates.elsewhere import Place
 from sandbox_runner.candles import pack_candles
 from sandbox_runner.jobs import decisions_job
@@ -40,10 +42,27 @@ class Conversation:
     frames: Mapping[str, pd.DataFrame]
     outcome: Outcome
 
-    @property
-    def lengths(self) -> dict[str, int]:
-        """How many bars each file of candles has."""
-        return {name: len(frame) for name, frame in self.frames.items()}
+    @cached_property
+    def _read(self) -> list[Answers | NoAnswer]:
+        lengths = {name: len(frame) for name, frame in self.frames.items()}
+        return read_each(self.outcome, self.runs, lengths)
+
+    def each(self, named: str = "") -> list[Answers | NoAnswer]:
+        """What the runs whose names begin so answered; where one failed, why. Read only once.
+
+        Raises:
+            NoAnswer: the job failed.
+        """
+        pairs = zip(self.runs, self._read, strict=True)
+        return [answers for run, answers in pairs if run.name.startswith(named)]
+
+    def answers(self, named: str = "") -> list[Answers]:
+        """What the runs whose names begin so answered.
+
+        Raises:
+            NoAnswer: the job or one of these runs failed, or an answer is not of the agreed form.
+        """
+        return all_answered(self.each(named))
 
 
 @dataclass(frozen=True)
@@ -125,9 +144,21 @@ class Talks:
         return {_file_name(key): frame for key, frame in frames.items()}
 
     def whole(self) -> tuple[Run, ...]:
-        """Every bar, twice on the same object; of a long history some of them twice."""
+        """Every bar, twice on the same object; of a long history some of them twice.
+
+        The first time it is shown views, the second time pandas, and whatever else is asked shows
+        pandas too. Every bar is held against the contract as the engine asks it, and a strategy
+        that tells the two forms apart has to do so at bars that it cannot know.
+        """
         return tuple(
-            Run(f"whole {symbol}", _file_name(symbol), symbol, passes=2, later=self._some[symbol])
+            Run(
+                f"whole {symbol}",
+                _file_name(symbol),
+                symbol,
+                passes=2,
+                later=self._some[symbol],
+                views=True,
+            )
             for symbol in self._data.frames
         )
 

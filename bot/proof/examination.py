@@ -21,7 +21,7 @@ from bot.gates.behaviour import (
     whole_decisions,
 )
 from bot.gates.constitution import ConstitutionGate
-from bot.gates.engine_parity import judge_engine_parity, load_compiled_path
+from bot.gates.engine_parity import judge_engine_parity
 from bot.gates.foreign.template_gate import NAME as TEMPLATE
 from bot.gates.foreign.template_gate import judge_template
 from bot.gates.freqtrade.target import NAME as FREQTRADE
@@ -138,7 +138,8 @@ def examine(
     foreign = not is_the_templates(case.files, written)
     tests = f"tests/test_{contract.file_stem}.py"
     with ThreadPoolExecutor(1) as beside:
-        beside.submit(load_compiled_path)  # what fails there, fails in its gate and is told there
+        # What the engine makes of the contract's own decisions needs no sandbox.
+        parity = beside.submit(_own_parity, contract, program, data)
         trial = run_trial(
             contract,
             program,
@@ -151,7 +152,8 @@ def examine(
             memory,
             trusted_tests=written[tests].encode() if foreign else None,
         )
-    judged = judge_trial(contract, program, case, data, correlation_id, static, trial)
+    asked = (contract, program, case, data, correlation_id, static, trial)
+    judged = judge_trial(*asked, own_parity=parity.result)
     if foreign:
         judged = _judge_foreign(contract, case.files, written, judged, sandbox)
         on_done(MUTATION)
@@ -163,6 +165,10 @@ def examine(
     on_done(FREQTRADE)
     remembered = judged.remembered | ({FREQTRADE} if known else set())
     return replace(judged, verdicts=(*judged.verdicts, verdict), remembered=remembered)
+
+
+def _own_parity(contract: Contract, program: Program, data: MarketData) -> Verdict:
+    return judge_engine_parity(contract, program, data, decide(contract, program, data))
 
 
 def _judge_foreign(
@@ -199,8 +205,13 @@ def judge_trial(
     correlation_id: str,
     static: tuple[Verdict, ...],
     trial: Trial,
+    own_parity: Callable[[], Verdict] | None = None,
 ) -> Examination:
-    """Let the gates judge what came out of the sandbox, beside what the static gates said."""
+    """Let the gates judge what came out of the sandbox, beside what the static gates said.
+
+    `own_parity` gives the verdict of `engine-parity` on the contract's own decisions, if somebody
+    has it already; it counts where the strategy's are the same.
+    """
     strategy = f"Backtest/codes/{contract.file_stem}.py"
     tests = f"tests/test_{contract.file_stem}.py"
     judgement, difference, played = _replay(contract, program, data, trial)
@@ -225,8 +236,12 @@ def judge_trial(
             for name in ("engine-parity", "artifacts", "correlation", "acceptance")
         ]
     else:
+        if own_parity is not None and not difference:
+            parity = own_parity()
+        else:
+            parity = judge_engine_parity(contract, program, data, played)
         last = [
-            judge_engine_parity(contract, program, data, played),
+            parity,
             judge_artifacts(results),
             judge_correlation(results["events.log"], correlation_id),
             judge_acceptance(contract.acceptance, judgement.summary),

@@ -20,7 +20,7 @@ from Backtest.candles import (
     read_columns,
     tidy_candles,
 )
-from Backtest.errors import CandleError
+from Backtest.errors import BacktestError, CandleError
 
 HOUR = 3_600_000
 START = 1_704_067_200_000  # 2024-01-01
@@ -121,6 +121,29 @@ def test_a_missing_datetime_is_named() -> None:
     stamps[2] = None
     with pytest.raises(CandleError, match=r"row 2 .* timestamp is missing"):
         check_candles(tidy_candles(frame(timestamp=stamps)))
+
+
+@pytest.mark.parametrize("text", ["%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%d %H:%M:%S+00:00", "%Y-%m-%d"])
+@pytest.mark.parametrize(
+    "odd",
+    [
+        *("2024-02-30T00:00:00Z", "2024-01-01T24:00:00Z", "2024-01-01T00:00:60Z"),
+        *("2024-01-01T00:00:0xZ", "0000-01-01T00:00:00Z", "2024-01-01T00:00:00", "", 12.5, None),
+        *("2024-01-01T00:00:00+05:30", "2024-01-01T00:00:00.5Z", "٢٠٢٤-01-01T00:00:00Z"),
+    ],
+)
+def test_a_moment_of_another_form_is_read_as_it_is_alone(text: str, odd: Any) -> None:
+    days = pd.date_range("2023-12-01", periods=5).strftime(text).tolist()
+    each = [candles_module.to_ms(day) for day in days]
+    assert candles_module._each_ms(days) == each
+    try:
+        alone = candles_module.to_ms(odd)
+    except BacktestError:
+        with pytest.raises(CandleError) as caught:
+            candles_module._each_ms([*days, odd])
+        assert caught.value.row == 5
+    else:
+        assert candles_module._each_ms([*days, odd]) == [*each, alone]
 
 
 def test_times_rise_within_each_symbol() -> None:

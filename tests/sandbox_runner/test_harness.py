@@ -131,6 +131,28 @@ def test_a_later_pass_can_have_bars_of_its_own_and_a_quiet_bar_is_null(inside: S
     assert second == [[{"calls": 7}, None, None], None]
 
 
+def test_a_first_pass_can_show_views_and_the_second_one_pandas(inside: Sandbox) -> None:
+    run = Run("twice", "btc", "BTC/USDT", at=(5,), passes=2, views=True)
+    code = """close, mean = indicators['close'], df['close'].iloc[idx - 1 : idx + 1].mean()
+        kinds = [type(df).__name__, type(close).__name__, type(df['close']).__name__]
+        return {'kinds': kinds, 'close': close.iloc[idx], 'mean': mean}"""
+    [twice] = ask(inside, code, run)
+    [[first, _, _]], [[second, _, _]] = twice["passes"]
+    assert first.pop("kinds") == ["FrameView", "SeriesView", "SeriesView"]
+    assert second.pop("kinds") == ["DataFrame", "Series", "Series"]
+    assert first == second == {"close": 105.1, "mean": pytest.approx(104.6)}
+
+
+@pytest.mark.parametrize("change", ["indicators['mine'] = df['close']", "indicators.clear()"])
+@pytest.mark.parametrize("views", [True, False])
+def test_indicators_that_are_changed_are_refused_in_either_form(
+    inside: Sandbox, change: str, views: bool
+) -> None:
+    run = Run("once", "btc", "BTC/USDT", views=views)
+    [once] = ask(inside, f"{change}; return None", run)
+    assert "changes its indicators" in once["error"]["message"]
+
+
 CLOCKS = {
     "time": "time.time()",
     "time_ns": "time.time_ns() / 1e9",
