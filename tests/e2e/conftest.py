@@ -1,4 +1,4 @@
-"""One sandbox with a memory for all tests of the line, and a Git that nobody configured."""
+"""One sandbox for all tests of the line, and a Git that nobody configured."""
 
 import os
 import shutil
@@ -8,7 +8,8 @@ import pytest
 
 from sandbox_runner.port import open_sandbox
 from tests.bot.git.worlds import World
-from tests.e2e.lines import Remembering, line_world, run
+from tests.e2e.lines import line_world, run
+from tests.remembered import Remembering
 
 
 @pytest.fixture(autouse=True)
@@ -17,13 +18,6 @@ def _plain_git(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
     monkeypatch.setenv("GIT_CONFIG_SYSTEM", "/dev/null")
-
-
-@pytest.fixture(scope="session")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    base = tmp_path_factory.getbasetemp()
-    # The workers of one test run have neighbouring folders and share what they heard.
-    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "heard"
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,8 @@
-"""Small repositories, a sandbox that is asked each question once, lines in their own process."""
+"""Small repositories, and lines in their own process."""
 
-import fcntl
-import hashlib
 import json
 import multiprocessing
 import os
-import pickle
-import re
 import signal
 import subprocess
 import sys
@@ -26,8 +22,10 @@ from bot.pipeline import Result, run_line
 from bot.proof.line import Workshop
 from bot.proof.verification import Verification, verify
 from sandbox_runner.mypy_cache import warm_cache
-from sandbox_runner.port import Job, Outcome, Sandbox, open_sandbox
+from sandbox_runner.port import Sandbox, open_sandbox
 from tests.bot.git.worlds import World, commit_file, make_world, quiet_environment, sh
+from tests.remembered import Remembering
+from tests.templates import copy_template
 
 HOUSE = Path(__file__).resolve().parents[2]
 CANDLES = HOUSE / "tests/fixtures/sample_btc.csv"
@@ -36,8 +34,6 @@ STEPS = (
     *("written", "proven", "sealed", "locked", "objects"),
     *("pushed", "refs", "committed", "submitted"),
 )
-# What differs between contracts that ask for the same strategy; no code reads it.
-_HEADER = re.compile(rb"sha256:[0-9a-f]{64}|contracts/[\w./-]+")
 
 CONTRACT = """\
 version: "1.0"
@@ -77,52 +73,17 @@ def candles_text(bars: int = BARS) -> str:
 
 def line_world(folder: Path, *, remote: bool = True, bars: int = BARS, more: str = "") -> World:
     """A trader's repository with one contract and its candles, committed and pushed."""
+    key = "line", remote, bars, more
+    copy_template(folder, key, lambda place: _make_line(place, remote, bars, more))
+    return World(folder / "work", folder / "remote.git")
+
+
+def _make_line(folder: Path, remote: bool, bars: int, more: str) -> None:
     world = make_world(folder, remote=remote)
     commit_file(world.work, "data/btc.csv", candles_text(bars))
     commit_file(world.work, "contracts/dip.yaml", contract_text(more=more))
     if remote:
         sh(world.work, "push", "-q", "origin", "main")
-    return world
-
-
-@dataclass(frozen=True)
-class Remembering:
-    """The real sandbox, asked each question once: the same job has the same outcome.
-
-    What it has heard lies in a folder, so that processes and workers share it.
-    """
-
-    folder: Path
-    inner: Sandbox
-
-    @property
-    def name(self) -> str:
-        return self.inner.name
-
-    def run(self, job: Job) -> Outcome:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        place = self.folder / _key(job)
-        with place.with_suffix(".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if place.exists():
-                outcome: Outcome = pickle.loads(place.read_bytes())  # noqa: S301 - our own
-                return outcome
-            outcome = self.inner.run(job)
-            draft = place.with_suffix(".part")
-            draft.write_bytes(pickle.dumps(replace(outcome, seconds=0.0)))
-            draft.rename(place)
-            return outcome
-
-
-def _key(job: Job) -> str:
-    digest = hashlib.sha256()
-    for part in (job.command, job.collect, sorted(job.environment.items()), job.hash_seed):
-        digest.update(repr(part).encode() + b"\0")
-    for limit in (job.timeout_s, job.memory_mb, job.processes, sorted(job.shared)):
-        digest.update(repr(limit).encode() + b"\0")
-    for path, content in sorted(job.files.items()):
-        digest.update(path.encode() + b"\0" + _HEADER.sub(b"", content) + b"\0")
-    return digest.hexdigest()
 
 
 def open_shop(world: World, sandbox: Sandbox, **edges: Any) -> Workshop:

@@ -13,7 +13,6 @@ from bot.git.repository import open_repository
 from bot.proof.examination import NAMES
 from tests.bot.git.worlds import World, commit_file, sh
 from tests.e2e.lines import (
-    Remembering,
     contract_text,
     delivered,
     line_world,
@@ -22,6 +21,7 @@ from tests.e2e.lines import (
     start,
     stratwright,
 )
+from tests.remembered import Remembering
 
 KEYS = {
     *("status", "correlation_id", "branch", "tag", "commit"),

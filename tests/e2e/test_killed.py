@@ -13,13 +13,13 @@ from tests.bot.git.worlds import World, sh
 from tests.e2e.conftest import copy_world
 from tests.e2e.lines import (
     STEPS,
-    Remembering,
     delivered,
     line_world,
     open_shop,
     run,
     start,
 )
+from tests.remembered import Remembering
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from sandbox_runner.port import open_sandbox
 from tests.bot.git.test_faults import fill, read_only, small_disk
 from tests.bot.git.worlds import World, commit_file, make_world, sh
 from tests.e2e.lines import (
-    Remembering,
     candles_text,
     checked,
     contract_text,
@@ -25,6 +24,7 @@ from tests.e2e.lines import (
     snapshot,
     stratwright,
 )
+from tests.remembered import Remembering
 
 
 def stopped(

@@ -18,7 +18,8 @@ from sandbox_runner.cache import Memory
 from sandbox_runner.port import Job, Outcome, SandboxUnavailable
 from tests.bot.git.worlds import World
 from tests.e2e.attacks import FORGED_REPORT, HEAD, RULE, TRIVIAL, WRONG_RULE, at_import
-from tests.e2e.lines import ChangedCoder, Remembering, events, open_shop, run, snapshot
+from tests.e2e.lines import ChangedCoder, events, open_shop, run, snapshot
+from tests.remembered import Remembering
 
 STRATEGY, TESTS = "Backtest/codes/quick_dip.py", "tests/test_quick_dip.py"
 AT_IMPORT = {

@@ -14,8 +14,9 @@ from bot.pipeline import Result
 from bot.proof.targets import NOT_DELIVERED
 from tests.bot.git.worlds import World, commit_file, sh
 from tests.e2e.forgery import files_of
-from tests.e2e.lines import Remembering, checked, contract_text, line_world, run, stratwright
+from tests.e2e.lines import checked, contract_text, line_world, run, stratwright
 from tests.freqtrade.freqtrade_environment import needs_freqtrade
+from tests.remembered import Remembering
 
 FREQTRADE = "Backtest/freqtrade/QuickDip.py"
 BOTH = "[adapter, freqtrade]"

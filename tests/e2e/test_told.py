@@ -11,7 +11,8 @@ from bot.git.identity import is_correlation_id
 from bot.logs import log_file, set_up
 from tests.bot.git.worlds import World, sh
 from tests.e2e.attacks import HEAD
-from tests.e2e.lines import ChangedCoder, Remembering, events, run, stratwright
+from tests.e2e.lines import ChangedCoder, events, run, stratwright
+from tests.remembered import Remembering
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 STRATEGY = "Backtest/codes/quick_dip.py"

@@ -13,7 +13,8 @@ from bot.proof.evidence import sha256
 from sandbox_runner.port import Job, Outcome, Sandbox
 from tests.bot.git.worlds import World, quiet_environment, sh
 from tests.e2e.forgery import files_of, forge, git, move_tag, read, write_commit, write_tree
-from tests.e2e.lines import Remembering, checked, line_world, run, stratwright
+from tests.e2e.lines import checked, line_world, run, stratwright
+from tests.remembered import Remembering
 
 EVIDENCE = "artifacts/dip/strategy"
 FILES = (

@@ -9,7 +9,7 @@ from bot.forge.github_comments import Thread
 from bot.forge.port import PullState
 from bot.report.hidden_block import read_hidden_block
 from bot.testing import GitHubServer
-from bot.testing.description import read_description
+from bot.testing.description import Description, read_description
 from bot.workflow.starter import OWN
 from tests.bot.workflow.hub import (
     HOUSE,
@@ -36,13 +36,17 @@ SECTIONS = ("### Result", "### Rules", "### Gates", "### What changed in behavio
             "### Provenance", "### Reproduce", "equity.svg?raw=true")  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def description() -> Description:
+    return read_description(HOUSE / DESCRIPTION)
+
+
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
+def world(tmp_path: Path, memory: Path, description: Description) -> Iterator[World]:
     with GitHubServer() as hub:
         made = make_world(tmp_path, hub)
         made.hosted.settings.can_approve_pull_request_reviews = True
         yield made
-    description = read_description(HOUSE / DESCRIPTION)
     assert not [problem for each in hub.requests for problem in description.problems(each)]
 
 

@@ -5,7 +5,8 @@ upload-artifact and download-artifact (see stand_ins/), and sudo. pip reads a sh
 installed here, builds our package's metadata for real and installs nothing.
 
 act keeps the outputs of one leg of a matrix only, where GitHub joins those of all. So the plan
-deals everything out to one leg here; several legs are tested in tests/bot/events.
+deals everything out to one leg here; several legs are tested in tests/bot/workflow.
+The sandbox is real, and asked each question once in a test run.
 """
 
 import json
@@ -22,6 +23,7 @@ from typing import Any
 from bot.settings import Settings
 from bot.workflow.starter import workflow_text
 from tests.bot.workflow.hub import HOUSE, World
+from tests.remembered import VARIABLE
 
 COMMIT = "a" * 40
 ACTION = f"stratwright/stratwright@{COMMIT}"
@@ -37,6 +39,9 @@ STAND_INS = {
 _ONE_LEG = """import sys
 from bot.workflow import items
 items.LEGS = items.LEGS[:1]
+import bot.workshop
+from tests.remembered import remembering
+bot.workshop.open_sandbox = remembering()
 from bot.cli import main
 sys.exit(main())
 """
@@ -76,6 +81,7 @@ def run_under_act(
         "GITHUB_API_URL": world.hub.url,
         "STAND_IN_ARTIFACTS": str(folder / "artifacts"),
         "STRATWRIGHT_PACE": "0",
+        VARIABLE: os.environ[VARIABLE],
         "STAND_IN_TAMPER": str(folder / "tamper.py") if tamper else "",
         # pip reads `false` here as: do not isolate the build, take what is installed.
         "PIP_NO_BUILD_ISOLATION": "false",

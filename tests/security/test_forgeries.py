@@ -14,7 +14,8 @@ from bot.git.proposal import BranchTaken, TagTaken
 from bot.git.repository import open_repository
 from sandbox_runner.port import open_sandbox
 from tests.bot.git.worlds import World, quiet_environment
-from tests.e2e.lines import Remembering, checked, line_world, run
+from tests.e2e.lines import checked, line_world, run
+from tests.remembered import Remembering
 from tests.security.forger import Forgery, git, read_case, seal, write_tag
 from tests.security.forgeries import FORGERIES
 
@@ -29,8 +30,8 @@ def test_there_are_many_and_each_is_another() -> None:
 
 
 @pytest.fixture(scope="module")
-def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Remembering:
-    return Remembering(tmp_path_factory.mktemp("heard"), open_sandbox())
+def sandbox(memory: Path) -> Remembering:
+    return Remembering(memory, open_sandbox())
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from pathlib import Path
 from bot.git.identity import TaskName, Trailers, correlation_id
 from bot.git.proposal import Proposal
 from bot.git.repository import Repository, open_repository
+from tests.templates import copy_template
 
 HOUSE = Path(__file__).resolve().parents[3]
 TASK = TaskName("oversold-dip", "strategy")
@@ -62,6 +63,11 @@ class World:
 
 
 def make_world(folder: Path, *, remote: bool = True) -> World:
+    copy_template(folder, ("trader", remote), lambda place: _make(place, remote))
+    return World(folder / "work", folder / "remote.git")
+
+
+def _make(folder: Path, remote: bool) -> None:
     world = World(folder / "work", folder / "remote.git")
     world.work.mkdir(parents=True)
     sh(world.work, "init", "-q", "-b", "main")
@@ -72,7 +78,6 @@ def make_world(folder: Path, *, remote: bool = True) -> World:
         sh(folder, "init", "-q", "--bare", "-b", "main", str(world.remote))
         sh(world.work, "remote", "add", "origin", str(world.remote))
         sh(world.work, "push", "-q", "-u", "origin", "main")
-    return world
 
 
 def commit_file(work: Path, path: str, text: str) -> str:

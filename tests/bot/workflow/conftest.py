@@ -8,6 +8,11 @@ from bot.testing import GitHubServer
 from tests.bot.workflow.hub import World, make_world
 
 
+@pytest.fixture(autouse=True)
+def _asked_once(heard: None) -> None:
+    """The gates of the same candidate run once in all these tests."""
+
+
 @pytest.fixture
 def world(tmp_path: Path, hub: GitHubServer) -> World:
     """Its workflows may open pull requests."""

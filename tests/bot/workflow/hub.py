@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.testing import GitHubServer, HostedRepository
+from tests.templates import copy_template
 
 HOUSE = Path(__file__).parents[3]
 NAME = "acme/strategies"
@@ -101,8 +102,7 @@ class World:
         git(self.clone, "fetch", "-q", str(self.bare), "+refs/heads/*:refs/remotes/origin/*")
 
 
-def make_world(folder: Path, hub: GitHubServer, main: str = "main") -> World:
-    """A repository with candles, people and one commit on its default branch."""
+def _make(folder: Path, main: str) -> None:
     bare, clone = folder / "bare.git", folder / "clone"
     subprocess.run(["git", "init", "-q", "--bare", "-b", main, str(bare)], check=True)
     subprocess.run(["git", "init", "-q", "-b", main, str(clone)], check=True)
@@ -118,6 +118,12 @@ def make_world(folder: Path, hub: GitHubServer, main: str = "main") -> World:
     git(clone, "push", "-q", str(bare), f"refs/heads/{main}")
     git(clone, "update-ref", f"refs/remotes/origin/{main}", "HEAD")
     git(clone, "symbolic-ref", "refs/remotes/origin/HEAD", f"refs/remotes/origin/{main}")
+
+
+def make_world(folder: Path, hub: GitHubServer, main: str = "main") -> World:
+    """A repository with candles, people and one commit on its default branch."""
+    copy_template(folder, ("hub", main), lambda place: _make(place, main))
+    bare, clone = folder / "bare.git", folder / "clone"
     hosted = hub.create_repository(NAME, bare=bare, default_branch=main)
     hub.add_user("alice", id=OWNER)
     hub.add_user("mallory", id=STRANGER)

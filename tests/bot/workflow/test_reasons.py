@@ -101,7 +101,7 @@ def test_whatever_is_ignored_names_its_reason() -> None:
 
 def test_a_command_that_is_not_carried_out_is_answered_with_a_code() -> None:
     """Only the evidence that was asked for is given without."""
-    bare = [node for node in calls_of("_answer", "bot/events") if len(node.args) < 3]
+    bare = [node for node in calls_of("_answer", "bot/workflow") if len(node.args) < 3]
     assert [ast.unparse(node.args[1]) for node in bare] == ["'explain'"]
 
 
