@@ -1,7 +1,7 @@
 """The gates on behaviour: what a strategy did in the sandbox, judged."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -79,6 +79,20 @@ def judge_trusted_tests(trusted: TrustedTests, tests: str, source: bytes, own: V
         where = f"{tests}:{missing.line}"
         return Verdict("pytest", False, own.figure, missing.reason, where, missing.next_step)
     return replace(own, figure=f"{theirs.figure}, {own.figure.split()[0]} of its own")
+
+
+def name_idle(tested: Verdict, idle: Mapping[str, Sequence[str]]) -> Verdict:
+    """Say beside the tests that passed which clauses no market decides, so that no test can.
+
+    Args:
+        tested: the verdict on the tests.
+        idle: the clauses of each rule, and why.
+    """
+    named = [f"{rule}: {clause}" for rule, clauses in idle.items() for clause in clauses]
+    if not named or not tested.passed:
+        return tested
+    told = f"{tested.figure}; no market decides, so no test: {'; '.join(named)}"
+    return replace(tested, figure=told)
 
 
 def _report(outcome: Outcome) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from bot.contract.language.idle_clauses import idle_clauses
 from bot.contract.language.program import Program
 from bot.contract.model import Contract
 from bot.data.market_data import MarketData
@@ -18,6 +19,7 @@ from bot.gates.behaviour import (
     judge_lookahead,
     judge_tests,
     judge_trusted_tests,
+    name_idle,
     whole_decisions,
 )
 from bot.gates.constitution import ConstitutionGate
@@ -221,6 +223,7 @@ def judge_trial(
     tested, report = judge_tests(trial.tests, tests, case.files[tests], difference)
     if trial.trusted is not None:
         tested = judge_trusted_tests(trial.trusted, tests, case.files[tests], tested)
+    tested = name_idle(tested, idle_clauses(contract, program))
     results: dict[str, bytes] = {} if report is None else {"test_report.json": report_file(report)}
     if judgement is not None:
         results |= result_files(judgement, correlation_id)

@@ -159,7 +159,7 @@ def _gates(story: Story) -> str:
         (
             "✅ passed" if verdict.passed is True else "❌ **failed**",
             markdown_text(verdict.name, 40),
-            markdown_text(verdict.figure, 600),
+            markdown_text(verdict.figure, 2000),
         )
         for verdict in story.verdicts
     ]

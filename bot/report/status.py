@@ -105,6 +105,6 @@ def gates_part(verdicts: Iterable[Judged]) -> str:
             f" Next: {markdown_text(verdict.next_step, 300)}." if verdict.next_step and why else ""
         )
         mark = "✅" if verdict.passed is True else "❌"
-        name, figure = markdown_text(verdict.name, 40), markdown_text(verdict.figure, 600)
+        name, figure = markdown_text(verdict.name, 40), markdown_text(verdict.figure, 2000)
         rows.append(f"| {mark} | {name} | {figure} | {why}{where}{step} |")
     return "\n".join(rows)

@@ -8,7 +8,7 @@ from bot.report.inert import one_line
 from bot.report.story import Judged
 
 WIDTH = 100
-LONGEST_REASON = 1000
+LONGEST_REASON = 2000
 
 
 def gate_table(verdicts: Sequence[Judged], remembered: Collection[str] = ()) -> str:

@@ -11,26 +11,18 @@ import ast
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-import numpy as np
-
-from adapters.testing import MOODS, market
 from Backtest.times import timeframe_ms
-from bot.contract.language.evaluator import evaluate
-from bot.contract.language.program import Program, compile_contract
-from bot.contract.language.tree import Logic, Truth
-from bot.contract.language.warmup import warmup
-from bot.contract.language.words import in_words
+from bot.contract.language.idle_clauses import SEEDS, idle_clauses, market_bars
+from bot.contract.language.program import compile_contract
+from bot.contract.language.tree import Truth
 from bot.contract.model import Contract
 from bot.errors import WorldError
 from bot.gates.mutation.mutant_sources import Mutant
 from sandbox_runner.jobs import LIKENESS_FILE, likeness_job
 from sandbox_runner.port import Sandbox, SandboxUnavailable
 
-SEEDS = (*range(501, 521), *(1_000 * mood + 501 for mood in range(1, len(MOODS))))
-_BARS = 800
-_MOST_BARS = 6_000
 _BATCH = 20
 
 
@@ -81,10 +73,10 @@ def compare(
     program = compile_contract(contract)
     # `always` is the same at every bar because the contract says so.
     stated = {rule for rule, tree in program.rules.items() if isinstance(tree, Truth)}
-    bars = min(warmup(program) + _BARS, _MOST_BARS)
+    bars = market_bars(program)
     minutes = timeframe_ms(contract.market.timeframe) // 60_000
     statements = _statements(source)
-    clauses = _idle_clauses(program, bars, minutes) if survivors else {}
+    clauses = idle_clauses(contract, program, SEEDS) if survivors else {}
     differs: dict[int, str] = {}
     idle: dict[int, tuple[str, ...]] = {}
     for first in range(0, len(survivors), _BATCH):
@@ -130,47 +122,6 @@ def _statements(source: str) -> dict[int, str]:
 
 def _words(text: str) -> set[str]:
     return set(re.findall(r"[a-z]\w*", text))
-
-
-def _idle_clauses(program: Program, bars: int, minutes: int) -> dict[str, list[str]]:
-    """The clauses of each rule that decide it at no bar of any market, in words, and why.
-
-    One of an `and` decides where all others hold, one of an `or` where no other does; it has to
-    have said yes there at one bar and no at another.
-    """
-    rules = {rule: tree for rule, tree in program.rules.items() if isinstance(tree, Logic)}
-    named = {
-        f"{rule} {number}": clause
-        for rule, tree in rules.items()
-        for number, clause in enumerate(tree.operands)
-    }
-    said: dict[str, set[bool]] = {name: set() for name in named}
-    for seed in SEEDS:
-        values = evaluate(replace(program, rules=named), market(bars, seed, minutes))
-        for rule, tree in rules.items():
-            needed = tree.operator == "and"
-            parts = [values[f"{rule} {number}"] for number in range(len(tree.operands))]
-            for number, part in enumerate(parts):
-                others = [other == needed for other in (*parts[:number], *parts[number + 1 :])]
-                said[f"{rule} {number}"] |= set(part[np.logical_and.reduce(others)].tolist())
-    found: dict[str, list[str]] = {}
-    for name, clause in named.items():
-        if len(said[name]) < 2:
-            rule = name.partition(" ")[0]
-            why = _WHY[rules[rule].operator, next(iter(said[name]), None)]
-            found.setdefault(rule, []).append(f"`{in_words(clause)}` {why}")
-    return found
-
-
-# By the operator, and the only thing that the clause said where it could have decided.
-_WHY = {
-    ("and", None): "is never left to decide: its other clauses do not hold together",
-    ("and", True): "holds wherever its other clauses do",
-    ("and", False): "never holds where its other clauses do",
-    ("or", None): "is never left to decide: another clause always holds",
-    ("or", True): "holds wherever no other clause does",
-    ("or", False): "never holds where no other clause does",
-}
 
 
 def _read(content: bytes, count: int) -> tuple[list[str], list[str]] | None:

@@ -13,7 +13,9 @@ from markdown_it import MarkdownIt
 from bot.contract.document.characters import hidden_kind
 from bot.report.behaviour import compare_trades
 from bot.report.hidden_block import MARK, read_hidden_block
+from bot.report.page import report_html
 from bot.report.proposal import MOST_CHARACTERS, pull_request_body
+from bot.report.terminal import gate_table
 from tests.bot.report.hostile import TEXTS, poisoned
 from tests.bot.report.stories import PASSED, REFUSED, Answer, told
 from tests.bot.report.test_page import Shape
@@ -130,6 +132,20 @@ def test_a_contract_of_a_form_closes_its_issue_and_is_among_the_files() -> None:
     assert "Closes" not in pull_request_body(told())
     odd = "contracts/issue_7.yaml.yaml"
     assert "Closes" not in pull_request_body(replace(told(), contract_path=odd))
+
+
+def test_a_clause_that_no_test_decides_is_named_in_every_form() -> None:
+    why = [
+        f"enter_long: `close is above {n}` holds wherever its other clauses do" for n in range(9)
+    ]
+    figure = f"47 tests; no market decides, so no test: {'; '.join(why)}"
+    story = replace(told(), verdicts=[Answer("pytest", True, figure)])
+    shown = re.sub(r"\s+", " ", gate_table(story.verdicts))
+    page, body = html.unescape(report_html(story)), html.unescape(pull_request_body(story))
+    for words in why:
+        assert words in shown
+        assert words in page
+        assert words in body.replace("\\", "")
 
 
 def test_a_refused_body_leads_with_the_reasons() -> None:
