@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.coder.template.code_layout import Code, Group
+from bot.contract.language.functions import FUNCTIONS
 from bot.contract.language.tree import (
     Arithmetic,
     Call,
@@ -37,14 +38,6 @@ class Dialect:
     name_of: NameOf
     library: str = "series."
     frame: str = "df"
-
-
-_SPELLING = {
-    "abs": "np.abs",
-    "min": "np.minimum",
-    "max": "np.maximum",
-    "sum": "total",
-}
 
 
 def expression(node: Node, dialect: Dialect) -> Code:
@@ -117,17 +110,12 @@ def series_of(node: Node, dialect: Dialect) -> Code:
 
 
 def _call(node: Call, dialect: Dialect) -> Code:
-    if node.function in ("hour", "weekday"):
-        return f"{dialect.library}{node.function}({dialect.frame})"
-    if node.function == "previous":
-        return Group(f"{dialect.library}ago(", (series_of(node.arguments[0], dialect), "1"))
+    function = FUNCTIONS[node.function]
+    library = "" if function.spelling.startswith("np.") else dialect.library
+    if not node.arguments:
+        return f"{library}{function.spelling}({dialect.frame})"
     first, *rest = node.arguments
-    all_constant = all(map(is_constant, node.arguments))
-    two_series = node.function in ("crossed_above", "crossed_below", "min", "max", "power")
-    if two_series and not all_constant:
-        opening = expression(first, dialect)
-    else:
-        opening = series_of(first, dialect)
-    spelling = _SPELLING.get(node.function, node.function)
-    library = "" if spelling.startswith("np.") else dialect.library
-    return Group(f"{library}{spelling}(", (opening, *(expression(part, dialect) for part in rest)))
+    plain = function.is_of_two and not all(map(is_constant, node.arguments))
+    opening = expression(first, dialect) if plain else series_of(first, dialect)
+    others = (expression(part, dialect) for part in rest)
+    return Group(f"{library}{function.spelling}(", (opening, *others, *map(str, function.fixed)))

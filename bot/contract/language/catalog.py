@@ -125,6 +125,21 @@ def lookback(name: str, arguments: tuple[tuple[str, int | float], ...]) -> int:
     return int(function.lookback)
 
 
+def settle(function: str, arguments: tuple[tuple[str, int | float], ...]) -> int:
+    """A function's lookback, and three of its periods more where TA-Lib marks it unstable."""
+    bars = lookback(function, arguments)
+    described = describe(function)
+    if not described.unstable:
+        return bars
+    given = dict(arguments)
+    periods = [
+        int(given.get(argument.name, argument.default))
+        for argument in described.arguments
+        if argument.kind == "integer" and "period" in argument.name
+    ]
+    return bars + 3 * max(periods, default=bars)
+
+
 @cache
 def refusal(name: str, arguments: tuple[tuple[str, int | float], ...]) -> str:
     """Why TA-Lib refuses a function with these arguments; empty when it takes them."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from adapters import series
 from bot.contract.language import catalog
+from bot.contract.language.functions import FUNCTIONS
 from bot.contract.language.program import ExpressionStep, Program, TalibStep, Value
 from bot.contract.language.tree import (
     AVERAGES,
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ABOVE_BELOW = ("crossed_above", "crossed_below")
-_WINDOWS = {"sum": "total"}
-_PLAIN = {"abs": np.abs, "min": np.minimum, "max": np.maximum}
 
 
 def evaluate(
@@ -258,20 +257,17 @@ class _Evaluator:
         return series.divide(left, right)
 
     def call(self, node: Call) -> Any:
-        name, arguments = node.function, node.arguments
-        if name in ("hour", "weekday"):
-            return getattr(series, name)(self.df)
-        if name in ("crossed_above", "crossed_below"):
-            return self.crossed(name, arguments[0], arguments[1])
-        if name == "power":
-            return series.power(*self.pair(*arguments))
-        if name in _PLAIN:
-            return _PLAIN[name](*(self.of(argument) for argument in arguments))
-        if name == "previous":
-            return series.ago(self.of(arguments[0]), 1)
-        function = getattr(series, _WINDOWS.get(name, name))
-        part = self.of(arguments[0])
-        return function(part, self.length(arguments[1])) if len(arguments) == 2 else function(part)
+        function, arguments = FUNCTIONS[node.function], node.arguments
+        if function.name in ABOVE_BELOW:
+            return self.crossed(function.name, arguments[0], arguments[1])
+        library, _, name = function.spelling.rpartition(".")
+        compute = getattr(np if library else series, name)
+        if not arguments:
+            return compute(self.df)
+        if function.is_of_two:
+            return compute(*self.pair(*arguments))
+        length = (self.length(arguments[1]),) if function.has_window else ()
+        return compute(self.of(arguments[0]), *length, *function.fixed)
 
     def crossed(self, name: str, a: Node, b: Node) -> Any:
         """Where a crosses b one way; the other way, often asked for too, is worked out with it."""

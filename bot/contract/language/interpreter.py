@@ -7,6 +7,7 @@ but the bars that were fed so far. TA-Lib is asked again at every bar with the h
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import eq, ge, gt, le, lt, ne
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from bot.contract.language import catalog
 from bot.contract.language.candle import Candle as Candle
 from bot.contract.language.candle import LongerCandles
+from bot.contract.language.functions import FUNCTIONS, MISSING, Answer, Past, finite
 from bot.contract.language.program import ExpressionStep, Program, Step, TalibStep
 from bot.contract.language.tree import (
     Arithmetic,
@@ -32,9 +34,6 @@ from bot.contract.language.tree import (
 )
 from bot.contract.longer import minutes
 
-MISSING = math.nan
-Answer = float | bool
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -47,7 +46,7 @@ class Reading:
 class _Column:
     """A history as an array that grows with it, so that no bar copies all bars before it."""
 
-    def __init__(self, past: list[Answer]) -> None:
+    def __init__(self, past: Past) -> None:
         self._past = past
         self._filled = 0
         self._values = np.empty(512, dtype=np.float64)
@@ -80,8 +79,8 @@ class Interpreter:
         self._parameters = {**program.parameters, **(parameters or {})}
         self._candles: list[Candle] = []
         self._heikin_ashi: list[Candle] = []
-        self._named: dict[str, list[Answer]] = {}
-        self._histories: dict[Node, list[Answer]] = {}
+        self._named: dict[str, Past] = {}
+        self._histories: dict[Node, Past] = {}
         self._steps: list[Callable[[], None]] = []
         for timeframe, above in program.higher.items():
             self._follow_longer(
@@ -117,7 +116,7 @@ class Interpreter:
             for step in above.steps
             for key in step.keys
         }
-        histories: dict[str, list[Answer]] = {key: [] for key in nothing}
+        histories: dict[str, Past] = {key: [] for key in nothing}
         self._named.update(histories)
         last: dict[str, Answer] = dict(nothing)
 
@@ -140,11 +139,11 @@ class Interpreter:
         self,
         function: str,
         keys: tuple[str, ...],
-        inputs: list[list[Answer]],
+        inputs: list[Past],
         arguments: dict[str, int | float],
     ) -> None:
         """Have TA-Lib answer at every bar, from the history up to it."""
-        histories: list[list[Answer]] = [[] for _ in keys]
+        histories: list[Past] = [[] for _ in keys]
         self._named.update(zip(keys, histories, strict=True))
 
         columns = [_Column(past) for past in inputs]
@@ -157,18 +156,18 @@ class Interpreter:
 
         self._steps.append(ask)
 
-    def _history_of(self, node: Node) -> list[Answer]:
+    def _history_of(self, node: Node) -> Past:
         """The history of a part; it grows by one answer with every candle."""
         if isinstance(node, Indicator):
             return self._named[node.key]
         if node not in self._histories:
             answer = self._meaning(node, [self._history_of(part) for part in node.parts])
-            history: list[Answer] = []
+            history: Past = []
             self._histories[node] = history
             self._steps.append(lambda: history.append(answer()))
         return self._histories[node]
 
-    def _meaning(self, node: Node, past: list[list[Answer]]) -> Callable[[], Answer]:
+    def _meaning(self, node: Node, past: list[Past]) -> Callable[[], Answer]:
         """How a part is answered from the histories of its own parts."""
         match node:
             case Number():
@@ -198,80 +197,25 @@ class Interpreter:
                 return self._function(node, past)
         raise TypeError(f"no meaning for {type(node).__name__}")
 
-    def _function(self, node: Call, past: list[list[Answer]]) -> Callable[[], Answer]:
-        name = node.function
-        if name == "hour":
-            return lambda: float(self._candles[-1].timestamp.hour)
-        if name == "weekday":
-            return lambda: float(self._candles[-1].timestamp.weekday())
-        if name == "previous":
-            return lambda: _ago(past[0], 1, node.type)
-        if name in _PLAIN:
-            return lambda: _PLAIN[name](*(part[-1] for part in past))
-        if name in _PASTS:
-            return lambda: _PASTS[name](*past)
-        return lambda: _WINDOWS[name](past[0], int(past[1][-1]))
+    def _function(self, node: Call, past: list[Past]) -> Callable[[], Answer]:
+        function = FUNCTIONS[node.function]
+        if not past:
+            return lambda: function.answer(self._candles[-1])
+        if function.has_window:
+            return lambda: function.answer(past[0], int(past[1][-1]))
+        if function.looks_back:
+            return lambda: function.answer(*past)
+        return lambda: function.answer(*(part[-1] for part in past))
 
 
 def _is_condition(step: Step) -> bool:
     return isinstance(step, ExpressionStep) and step.tree.type == "boolean"
 
 
-def _ago(past: list[Answer], bars: int, kind: str = "number") -> Answer:
+def _ago(past: Past, bars: int, kind: str = "number") -> Answer:
     if bars >= len(past):
         return False if kind == "boolean" else MISSING
     return past[-1 - bars]
-
-
-def _crossed_above(a: list[Answer], b: list[Answer]) -> bool:
-    if len(a) < 2:
-        return False
-    return _compare(">", a[-1], b[-1]) and _compare("<=", a[-2], b[-2])
-
-
-def _crossed_below(a: list[Answer], b: list[Answer]) -> bool:
-    if len(a) < 2:
-        return False
-    return _compare("<", a[-1], b[-1]) and _compare(">=", a[-2], b[-2])
-
-
-def _bars_since(past: list[Answer]) -> float:
-    return next((float(age) for age, true in enumerate(reversed(past)) if true), MISSING)
-
-
-def _count(past: list[Answer], length: int) -> float:
-    return float(sum(bool(true) for true in past[-length:]))
-
-
-def _change(past: list[Answer], length: int) -> float:
-    return past[-1] - _ago(past, length)
-
-
-def _rising(past: list[Answer], length: int) -> bool:
-    return all(_compare(">", _ago(past, age), _ago(past, age + 1)) for age in range(length))
-
-
-def _falling(past: list[Answer], length: int) -> bool:
-    return all(_compare("<", _ago(past, age), _ago(past, age + 1)) for age in range(length))
-
-
-def _ema(past: list[Answer], length: int) -> float:
-    array = np.array(past, dtype=np.float64)
-    return float(catalog.call("EMA", [array], {"timeperiod": length})[0][-1])
-
-
-def _over_window(
-    function: Callable[[list[float]], float],
-) -> Callable[[list[Answer], int], float]:
-    """A function of the last n values; missing until they are there, or if one of them is."""
-
-    def over(past: list[Answer], length: int) -> float:
-        window = past[-length:]
-        if len(window) < length or any(value != value for value in window):
-            return MISSING
-        return function(window)
-
-    return over
 
 
 def _heikin_ashi(candle: Candle, before: list[Candle]) -> Candle:
@@ -300,97 +244,20 @@ def _arithmetic(operator: str, left: float, right: float) -> float:
         return left - right
     if operator == "*":
         return left * right
-    return MISSING if right == 0 else _finite(left / right)
+    return MISSING if right == 0 else finite(left / right)
 
 
 def _compare(operator: str, left: float, right: float) -> bool:
     if math.isnan(left) or math.isnan(right):
         return False
-    match operator:
-        case "<":
-            return left < right
-        case "<=":
-            return left <= right
-        case ">":
-            return left > right
-        case ">=":
-            return left >= right
-        case "==":
-            return left == right
-    return left != right
+    return _COMPARE[operator](left, right)
 
 
-def _finite(value: float) -> float:
-    return value if math.isfinite(value) else MISSING
-
-
-def _elementary(function: np.ufunc) -> Callable[..., float]:
-    """numpy's own exp, log and power: the last digit of these differs between libraries."""
-
-    def apply(*values: float) -> float:
-        with np.errstate(all="ignore"):
-            return _finite(float(function(*(np.float64(value) for value in values))))
-
-    return apply
-
-
-def _power(x: float, n: float) -> float:
-    # numpy squares by multiplying where the exponent is one number, and not where it is a series.
-    return _finite(x * x) if n == 2 else _elementary(np.power)(x, n)
-
-
-def _smaller(a: float, b: float) -> float:
-    return MISSING if math.isnan(a) or math.isnan(b) else min(a, b)
-
-
-def _larger(a: float, b: float) -> float:
-    return MISSING if math.isnan(a) or math.isnan(b) else max(a, b)
-
-
-def _sum(window: list[float]) -> float:
-    total = window[0]
-    for value in window[1:]:
-        total += value
-    return total
-
-
-def _mean(window: list[float]) -> float:
-    return _sum(window) / len(window)
-
-
-def _stdev(window: list[float]) -> float:
-    if len(window) < 2:
-        return MISSING
-    centre = _mean(window)
-    squares = 0.0
-    for value in window:
-        squares += (value - centre) * (value - centre)
-    return math.sqrt(squares / (len(window) - 1))
-
-
-_PLAIN: dict[str, Callable[..., float]] = {
-    "abs": abs,
-    "min": _smaller,
-    "max": _larger,
-    "sqrt": _elementary(np.sqrt),
-    "exp": _elementary(np.exp),
-    "log": _elementary(np.log),
-    "power": _power,
-}
-_PASTS: dict[str, Callable[..., Answer]] = {
-    "crossed_above": _crossed_above,
-    "crossed_below": _crossed_below,
-    "bars_since": _bars_since,
-}
-_WINDOWS: dict[str, Callable[[list[Answer], int], Answer]] = {
-    "highest": _over_window(max),
-    "lowest": _over_window(min),
-    "sum": _over_window(_sum),
-    "mean": _over_window(_mean),
-    "stdev": _over_window(_stdev),
-    "count": _count,
-    "change": _change,
-    "rising": _rising,
-    "falling": _falling,
-    "ema": _ema,
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    "<": lt,
+    "<=": le,
+    ">": gt,
+    ">=": ge,
+    "==": eq,
+    "!=": ne,
 }

@@ -1,5 +1,6 @@
 """A rule's tree to plain English, for the comments in generated code and for reviewers."""
 
+from bot.contract.language.functions import FUNCTIONS
 from bot.contract.language.tree import (
     Arithmetic,
     Call,
@@ -30,31 +31,6 @@ _PRICES = {
     "ohlc4": "the average price",
     **{f"ha_{name}": f"the Heikin-Ashi {name}" for name in ("open", "high", "low", "close")},
 }
-_CALLS = {
-    "crossed_above": "{0} crosses above {1}",
-    "crossed_below": "{0} crosses below {1}",
-    "highest": "the highest {0} of {1} bars",
-    "lowest": "the lowest {0} of {1} bars",
-    "mean": "the average of {0} over {1} bars",
-    "stdev": "the standard deviation of {0} over {1} bars",
-    "sum": "the sum of {0} over {1} bars",
-    "change": "the change of {0} over {1} bars",
-    "rising": "{0} has risen {1} times in a row",
-    "falling": "{0} has fallen {1} times in a row",
-    "abs": "the size of {0}",
-    "min": "the smaller of {0} and {1}",
-    "max": "the larger of {0} and {1}",
-    "previous": "{0} one bar ago",
-    "bars_since": "the number of bars since {0}",
-    "count": "the number of the last {1} bars where {0}",
-    "ema": "the exponential average of {0} over {1} bars",
-    "sqrt": "the square root of {0}",
-    "exp": "e to the power {0}",
-    "log": "the logarithm of {0}",
-    "power": "{0} to the power {1}",
-    "hour": "the hour of the day",
-    "weekday": "the weekday (Monday = 0)",
-}
 
 
 def in_words(node: Node) -> str:
@@ -84,7 +60,7 @@ def in_words(node: Node) -> str:
         case Not():
             return f"it is not the case that {_operand(node.part)}"
         case Call():
-            return _CALLS[node.function].format(*(_inner(part) for part in node.arguments))
+            return FUNCTIONS[node.function].words.format(*(_inner(part) for part in node.arguments))
     raise TypeError(f"no words for {type(node).__name__}")
 
 

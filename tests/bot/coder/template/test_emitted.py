@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from adapters import series
 from bot.coder.template.emitted import emitted, function_names
+from bot.contract.language.functions import FUNCTIONS
 
 
 def carried(*names: str) -> dict[str, Any]:
@@ -36,19 +37,21 @@ def test_a_function_brings_all_that_it_needs_and_answers_the_same(name: str) -> 
     moments = series.open_times(frame)
     columns = {name: frame[name].to_numpy() for name in (*PRICES, "volume")}
     arguments: dict[str, tuple[Any, ...]] = {
-        **dict.fromkeys(("always", "hour", "never", "weekday"), (frame,)),
-        **dict.fromkeys(("crossed_above", "crossed_below", "differs", "divide", "power"), (x, y)),
-        **dict.fromkeys(("exp", "log", "numbers", "periods", "sqrt"), (y,)),
+        **dict.fromkeys(("always", "never"), (frame,)),
+        **dict.fromkeys(("differs", "divide"), (x, y)),
+        **dict.fromkeys(("numbers", "periods"), (y,)),
         **{f"heikin_ashi_{price}": (x, x + 1, x - 1, y) for price in PRICES},
         "open_times": (frame,),
         "resampled": (frame, 240),
         "combined": (moments, columns, 240),
         "merged": (x[:15], frame, 240, 60),
-        "bars_since": (x > 0.5,),
         "constant": (frame, 2.5),
-        "count": (x > 0.5, 4),
     }
-    given = arguments.get(name, (x, 4))
+    for function in FUNCTIONS.values():
+        kinds = {"number": iter((x, y)), "any": iter((x,)), "boolean": iter((x > 0.5,))}
+        taken = [4 if kind == "window" else next(kinds[kind]) for _, kind in function.arguments]
+        arguments[function.spelling] = (*(taken or [frame]), *function.fixed)
+    given = arguments[name]
     found, expected = carried(name)[name](*given), getattr(series, name)(*given)
     if name == "resampled":
         pd.testing.assert_frame_equal(found, expected.rename(columns={"timestamp": "date"}))

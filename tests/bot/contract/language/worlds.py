@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pandas as pd
 
+from bot.contract.language.functions import FUNCTIONS
 from bot.contract.language.interpreter import Candle
 
 INDICATORS = {
@@ -33,7 +34,6 @@ NUMBERS = [
     "0", "1", "2.5", "100", "hour()", "weekday()", "ha_open", "ha_high", "ha_low", "ha_close",
     "slow", "wide.lowerband", "flow", "doji2",
 ]  # fmt: skip
-WINDOWED = ["highest", "lowest", "mean", "stdev", "sum", "change", "ema"]
 
 
 def random_number(rng: random.Random, depth: int) -> str:
@@ -47,21 +47,23 @@ def random_number(rng: random.Random, depth: int) -> str:
         return f"({random_number(rng, below)} {operator} {random_number(rng, below)})"
     if kind == 1:
         return f"(-{random_number(rng, below)})"
-    if kind == 2:
-        window = rng.choice(["1", "2", "3", "7", "period"])
-        return f"{rng.choice(WINDOWED)}({random_number(rng, below)}, {window})"
     if kind == 3:
         return f"({random_number(rng, below)})[{rng.randrange(4)}]"
-    if kind == 4:
-        return (
-            f"{rng.choice(['abs', 'sqrt', 'exp', 'log', 'previous'])}({random_number(rng, below)})"
-        )
-    if kind == 5:
-        return f"bars_since({random_condition(rng, below)})"
-    if kind == 6:
-        return f"count({random_condition(rng, below)}, {rng.choice(['1', '3', 'period'])})"
-    pair = f"({random_number(rng, below)}, {random_number(rng, below)})"
-    return f"{rng.choice(['min', 'max', 'power'])}{pair}"
+    return random_call(rng, "number", below)
+
+
+def random_call(rng: random.Random, result: str, below: int) -> str:
+    """A function of the language whose result is of a type, with random arguments."""
+    wanted = (result, "same") if result == "number" else (result,)
+    function = rng.choice([each for each in FUNCTIONS.values() if each.result in wanted])
+    write = {
+        "number": random_number,
+        "any": random_number,
+        "boolean": random_condition,
+        "window": lambda rng, below: rng.choice(["1", "2", "3", "7", "period"]),
+    }
+    given = [write[kind](rng, below) for _, kind in function.arguments]
+    return f"{function.name}({', '.join(given)})"
 
 
 def random_condition(rng: random.Random, depth: int) -> str:
@@ -89,13 +91,8 @@ def random_condition(rng: random.Random, depth: int) -> str:
         return f"({random_condition(rng, below)} {word} {random_condition(rng, below)})"
     if kind == 4:
         return f"(not {random_condition(rng, below)})"
-    if kind == 5:
-        name = rng.choice(["crossed_above", "crossed_below"])
-        return f"{name}({random_number(rng, below)}, {random_number(rng, below)})"
-    if kind == 6:
-        return (
-            f"{rng.choice(['rising', 'falling'])}({random_number(rng, below)}, {rng.choice('123')})"
-        )
+    if kind in (5, 6):
+        return random_call(rng, "boolean", below)
     return f"({random_condition(rng, below)})[{rng.randrange(3)}]"
 
 
