@@ -25,7 +25,6 @@ from bot.data.market_data import read_market_data
 from bot.gates.freqtrade.installation import find_freqtrade
 from bot.gates.freqtrade.target import examine_freqtrade
 from bot.gates.port import Case
-from bot.plan.todo import planned_files
 from bot.proof.examination import Examination, examine
 from bot.workshop import opened_sandbox, say_on_terminal, warm_mypy_cache
 from sandbox_runner.port import USUAL_LIMITS, Job, Outcome, Sandbox
@@ -72,7 +71,7 @@ def suite(sandbox: Timed, mypy_cache: Path | None) -> tuple[float, Examination]:
     contract = load_contract(EXAMPLE).strategy
     program, data = compile_contract(contract), read_market_data(contract, Path())
     files = TemplateCoder().write(contract, EXAMPLE.as_posix()).contents
-    case = Case(files, frozenset(planned_files(contract)))
+    case = Case(files, frozenset(contract.planned_files))
     start = time.monotonic()
     found = examine(contract, program, case, data, "corr_000000000000", sandbox, mypy_cache)
     return time.monotonic() - start, found

@@ -147,7 +147,6 @@ def adapter_mismatches(subject: Subject, frame: pd.DataFrame) -> int:
 def judged(paths: list[Path]) -> Iterator[tuple[str, int, list[str]]]:
     """Every contract before every gate, in the sandbox: gates that passed, and what others say."""
     from bot.gates.port import Case
-    from bot.plan.todo import planned_files
     from bot.proof.examination import examine
     from bot.workshop import opened_sandbox, say_on_terminal, warm_mypy_cache
     from tools.corpus_markets import market_data
@@ -160,7 +159,7 @@ def judged(paths: list[Path]) -> Iterator[tuple[str, int, list[str]]]:
             compile_contract(contract),
             Case(
                 TemplateCoder().write(contract, path.name).contents,
-                frozenset(planned_files(contract)),
+                frozenset(contract.planned_files),
             ),
             market_data(contract, GATE_BARS),
             "corr_000000000000",

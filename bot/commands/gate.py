@@ -119,7 +119,6 @@ def run_contract(args: argparse.Namespace, path: Path) -> int:
     from bot.gates.mutation.mutation_gate import GATE, try_mutants
     from bot.gates.port import Case
     from bot.git.identity import correlation_id
-    from bot.plan.todo import planned_files
     from bot.proof.evidence import Origin
     from bot.proof.examination import examine
     from bot.proof.sealing import seal
@@ -133,7 +132,7 @@ def run_contract(args: argparse.Namespace, path: Path) -> int:
     program = compile_contract(contract)
     data = read_market_data(contract, repository_root(path), args.data, say_on_terminal)
     delivery = decide_delivery(contract, find_freqtrade(), strict=args.require_targets)
-    planned = planned_files(contract)
+    planned = contract.planned_files
     if args.candidate is None:
         candidate = TemplateCoder().write(contract, label)
     else:

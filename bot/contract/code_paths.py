@@ -8,6 +8,10 @@ from typing import Any
 
 from bot.contract.fields import Checked, check_pascal, wrong
 
+# Where generated files lie; a Contract says the names of its own.
+CODES_FOLDER = "Backtest/codes"
+FREQTRADE_FOLDER = "Backtest/freqtrade"
+TESTS_FOLDER = "tests"
 ID = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 ID_WORDS = "a-z, 0-9 and inner hyphens, at most 63 characters"
 _OURS = (

@@ -4,7 +4,14 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from bot.contract.code_paths import CODE_PATH, STRATEGY_NAME, file_stem
+from bot.contract.code_paths import (
+    CODE_PATH,
+    CODES_FOLDER,
+    FREQTRADE_FOLDER,
+    STRATEGY_NAME,
+    TESTS_FOLDER,
+    file_stem,
+)
 from bot.contract.field_types import Id, Line, Number, NumberOrName, Part
 from bot.contract.fields import Checked, amount, check_version, choice, kind_of, text, whole, wrong
 from bot.contract.goals import METRICS, Acceptance, Optimize, WalkForward
@@ -213,6 +220,27 @@ class Contract(Heading):
         description="How to search the parameters; reserved, refused until the optimiser is built.",
         examples=[{"metric": "sharpe", "trials": 200, "walk_forward": {"train": 0.7, "folds": 4}}],
     )
+
+    @property
+    def strategy_file(self) -> str:
+        """The path of the strategy that the evidence is computed from."""
+        return f"{CODES_FOLDER}/{self.file_stem}.py"
+
+    @property
+    def tests_file(self) -> str:
+        """The path of the strategy's tests."""
+        return f"{TESTS_FOLDER}/test_{self.file_stem}.py"
+
+    @property
+    def freqtrade_file(self) -> str:
+        """The path of the strategy for Freqtrade, which is written where `targets` asks for it."""
+        return f"{FREQTRADE_FOLDER}/{self.name}.py"
+
+    @property
+    def planned_files(self) -> tuple[str, ...]:
+        """The paths of all files that a candidate may have."""
+        freqtrade = (self.freqtrade_file,) if "freqtrade" in self.targets else ()
+        return (self.strategy_file, *freqtrade, self.tests_file)
 
     @model_validator(mode="after")
     def _parts_fit_together(self) -> "Contract":

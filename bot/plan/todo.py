@@ -95,27 +95,8 @@ def refuse_inexpressible(contract: Contract, warmup: int | None) -> None:
         )
 
 
-def strategy_files(contract: Contract) -> tuple[str, ...]:
-    """Give the paths of the files that hold the strategy, without its tests."""
-    adapter = f"Backtest/codes/{contract.file_stem}.py"
-    if "freqtrade" not in contract.targets:
-        return (adapter,)
-    # The adapter file is what the evidence is computed from, so it is always written.
-    return (adapter, freqtrade_file(contract))
-
-
-def freqtrade_file(contract: Contract) -> str:
-    """Give the path of the Freqtrade strategy."""
-    return f"Backtest/freqtrade/{contract.name}.py"
-
-
-def planned_files(contract: Contract) -> tuple[str, ...]:
-    """Give the paths of all files that a candidate may have."""
-    return (*strategy_files(contract), f"tests/test_{contract.file_stem}.py")
-
-
 def _strategy_todos(contract: Contract, warmup: int | None) -> tuple[Todo, ...]:
-    files = planned_files(contract)
+    files = contract.planned_files
     return (
         Todo(
             "data",

@@ -130,7 +130,7 @@ def examine(
         return _unjudged(gate_names(delivery), what)
     static = tuple(gate.judge(case) for gate in STATIC)
     on_done("static gates")
-    needed = {f"Backtest/codes/{contract.file_stem}.py", f"tests/test_{contract.file_stem}.py"}
+    needed = {contract.strategy_file, contract.tests_file}
     missing = sorted(needed - set(case.files))
     if missing or not all(verdict.passed for verdict in static):
         cause = f"{missing[0]} is missing" if missing else "a static gate refused the code"
@@ -138,7 +138,7 @@ def examine(
         return Examination((*static, *unrun.verdicts), {}, None)
     written = template_files(contract, program, frozenset(case.files))
     foreign = not is_the_templates(case.files, written)
-    tests = f"tests/test_{contract.file_stem}.py"
+    tests = contract.tests_file
     with ThreadPoolExecutor(1) as beside:
         # What the engine makes of the contract's own decisions needs no sandbox.
         parity = beside.submit(_own_parity, contract, program, data)
@@ -181,8 +181,8 @@ def _judge_foreign(
     sandbox: Sandbox,
 ) -> Examination:
     """The gates of code that the template did not write; mutants only where all others passed."""
-    strategy = f"Backtest/codes/{contract.file_stem}.py"
-    tests = f"tests/test_{contract.file_stem}.py"
+    strategy = contract.strategy_file
+    tests = contract.tests_file
     parts = judge_template(files, written, strategy, tests)
     if parts.passed and all(verdict.passed for verdict in judged.verdicts):
         trusted = {**files, tests: written[tests].encode()}
@@ -214,8 +214,8 @@ def judge_trial(
     `own_parity` gives the verdict of `engine-parity` on the contract's own decisions, if somebody
     has it already; it counts where the strategy's are the same.
     """
-    strategy = f"Backtest/codes/{contract.file_stem}.py"
-    tests = f"tests/test_{contract.file_stem}.py"
+    strategy = contract.strategy_file
+    tests = contract.tests_file
     judgement, difference, played = _replay(contract, program, data, trial)
     tools = [
         judge_tool(tool, trial.tools[tool], case.files) for tool in ("flake8", "mypy", "bandit")

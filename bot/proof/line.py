@@ -18,7 +18,7 @@ from bot.forge.port import Forge
 from bot.gates.port import Case
 from bot.git.identity import TaskName, correlation_id
 from bot.git.repository import Repository
-from bot.plan.todo import TodoList, make_plan, planned_files
+from bot.plan.todo import TodoList, make_plan
 from bot.proof.comparison import Writing
 from bot.proof.earlier import find_earlier_version
 from bot.proof.evidence import Origin
@@ -159,4 +159,4 @@ def seal_on(
 
 def planned_paths(work: Commission) -> frozenset[str]:
     """The files that the plan gave to the candidate."""
-    return frozenset(planned_files(work.contract))
+    return frozenset(work.contract.planned_files)

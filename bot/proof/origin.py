@@ -6,7 +6,6 @@ from bot.coder.template.template_coder import freqtrade_text, strategy_text, tes
 from bot.contract.language.program import Program
 from bot.contract.model import Contract
 from bot.gates.foreign.same_code import same_code
-from bot.plan.todo import freqtrade_file
 
 
 def template_files(contract: Contract, program: Program, paths: frozenset[str]) -> dict[str, str]:
@@ -16,9 +15,9 @@ def template_files(contract: Contract, program: Program, paths: frozenset[str]) 
         InputError: the template cannot write it.
     """
     writers = {
-        f"Backtest/codes/{contract.file_stem}.py": strategy_text,
-        f"tests/test_{contract.file_stem}.py": tests_text,
-        freqtrade_file(contract): freqtrade_text,
+        contract.strategy_file: strategy_text,
+        contract.tests_file: tests_text,
+        contract.freqtrade_file: freqtrade_text,
     }
     wanted = {path: write for path, write in writers.items() if path in paths}
     return {path: write(contract, program, "") for path, write in wanted.items()}

@@ -12,6 +12,7 @@ from adapters.strategy_cli import broker_settings, read_all
 from adapters.strategy_loop import replay_decisions
 from Backtest.errors import BacktestError
 from Backtest.simbroker import SimBroker
+from bot.contract.code_paths import CODES_FOLDER
 from bot.errors import InputError, RefusedError
 from bot.gates.answer_reader import NoAnswer, read_answers
 from bot.proof.judge import Judgement
@@ -92,7 +93,7 @@ def _decide(
     names = {symbol: f"{number}.candles" for number, symbol in enumerate(frames)}
     runs = tuple(Run(symbol, names[symbol], symbol) for symbol in frames)
     job = decisions_job(
-        "Backtest/codes/strategy.py",
+        f"{CODES_FOLDER}/strategy.py",
         source,
         cfg,
         {names[symbol]: pack_candles(part) for symbol, part in frames.items()},

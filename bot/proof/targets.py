@@ -8,7 +8,6 @@ from bot.contract.model import Contract
 from bot.errors import WorldError
 from bot.gates.freqtrade.installation import VARIABLE, freqtrade_version
 from bot.locks.pins import locked_version
-from bot.plan.todo import freqtrade_file
 
 FREQTRADE = "freqtrade"
 NOT_DELIVERED = (
@@ -46,7 +45,7 @@ class Delivery:
         """The candidate without the file that is not delivered."""
         if self.freqtrade:
             return candidate
-        dropped = freqtrade_file(contract)
+        dropped = contract.freqtrade_file
         files = {path: text for path, text in candidate.files.items() if path != dropped}
         return replace(candidate, files=files)
 

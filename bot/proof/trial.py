@@ -66,8 +66,8 @@ def run_trial(
     Raises:
         WorldError: the sandbox itself failed.
     """
-    strategy = f"Backtest/codes/{contract.file_stem}.py"
-    tests = f"tests/test_{contract.file_stem}.py"
+    strategy = contract.strategy_file
+    tests = contract.tests_file
     cfg = dict(flat_settings(contract, program).defaults)
     perturbed = perturb(data, files[strategy])
     frames = {**data.frames, **perturbed}

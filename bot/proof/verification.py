@@ -16,7 +16,6 @@ from bot.gates.freqtrade.installation import find_freqtrade
 from bot.gates.port import Case
 from bot.git.identity import TaskName
 from bot.git.repository import Repository
-from bot.plan.todo import freqtrade_file
 from bot.proof.comparison import find_differences
 from bot.proof.evidence import (
     PREDICATE,
@@ -487,7 +486,7 @@ class _Again:
 
     def _delivery(self) -> Delivery:
         """What was delivered: the Freqtrade file may have been left out."""
-        if freqtrade_file(self.contract) not in self.claim.subjects:
+        if self.contract.freqtrade_file not in self.claim.subjects:
             return without_freqtrade(self.contract)
         return Delivery(freqtrade=True, packages=find_freqtrade())
 

@@ -7,6 +7,7 @@ import shlex
 from typing import Any
 
 from Backtest.positions import Trade
+from bot.contract.code_paths import FREQTRADE_FOLDER
 from bot.contract.model import Contract
 from bot.report.figures import (
     NO_VALUE,
@@ -229,7 +230,7 @@ def file_rows(story: Story) -> list[tuple[str, str]]:
 def _file_words(path: str, story: Story) -> str:
     if path.startswith("tests/"):
         return "its tests"
-    if not path.startswith("Backtest/freqtrade/"):
+    if not path.startswith(f"{FREQTRADE_FOLDER}/"):
         return "the strategy; stratwright backtest runs it"
     parity = [verdict for verdict in story.verdicts if verdict.name == "freqtrade-parity"]
     words = "the same strategy for Freqtrade"

@@ -21,7 +21,6 @@ from bot.gates.freqtrade.installation import find_freqtrade
 from bot.gates.port import Case
 from bot.logs import correlated
 from bot.pipeline import Result, find_earlier, judge_and_propose, publish, stays_closed, take_on
-from bot.plan.todo import planned_files
 from bot.proof.evidence import tool_versions
 from bot.proof.examination import Examination, examine
 from bot.proof.line import Commission, Workshop
@@ -140,7 +139,7 @@ def run_gates(
     examination = examine(
         contract,
         compile_contract(contract),
-        Case(case.candidate.contents, frozenset(planned_files(contract))),
+        Case(case.candidate.contents, frozenset(contract.planned_files)),
         data,
         f"corr_{key}",  # the run's own name is computed where there is a repository
         recorder,

@@ -19,7 +19,7 @@ from bot.contract.language.warmup import warmup
 from bot.contract.model import AnyContract, Contract, ModuleContract
 from bot.contract.numbers import flat_settings
 from bot.errors import InputError
-from bot.plan.todo import freqtrade_file, refuse_inexpressible
+from bot.plan.todo import refuse_inexpressible
 
 TEMPLATES = Path(__file__).parent / "templates"
 _EXPECTED: dict[str, Expected] = {}
@@ -63,15 +63,14 @@ class TemplateCoder:
                 "The template coder writes contracts of kind: strategy.",
             )
         program = compile_contract(contract)
-        stem = contract.file_stem
         files = {
-            f"Backtest/codes/{stem}.py": strategy_text(contract, program, contract_path),
-            f"tests/test_{stem}.py": tests_text(contract, program, contract_path),
+            contract.strategy_file: strategy_text(contract, program, contract_path),
+            contract.tests_file: tests_text(contract, program, contract_path),
         }
         if "freqtrade" in contract.targets:
             refuse_inexpressible(contract, warmup(program))
             text = freqtrade_text(contract, program, contract_path)
-            files[freqtrade_file(contract)] = text
+            files[contract.freqtrade_file] = text
         return Candidate(files, self.name, "", prompt_hash(contract, contract_path))
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from bot.gates.freqtrade.lookahead import FOLDER, judge_freqtrade_lookahead, strategy_classes
+from bot.contract.code_paths import FREQTRADE_FOLDER
+from bot.gates.freqtrade.lookahead import judge_freqtrade_lookahead, strategy_classes
 from bot.gates.imports import ImportsGate
 from bot.gates.port import Case, Gate, Verdict
 from bot.gates.secrets import SecretsGate
@@ -48,7 +49,7 @@ def examine_freqtrade_file(
         WorldError: there is no Freqtrade here, or the sandbox failed.
     """
     file_name = path.rpartition("/")[2]
-    inner = f"{FOLDER}/{file_name}"
+    inner = f"{FREQTRADE_FOLDER}/{file_name}"
     case = Case({inner: source}, frozenset({inner}))
     static = tuple(gate.judge(case) for gate in STATIC)
     names = strategy_classes(source)

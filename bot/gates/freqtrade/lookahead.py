@@ -22,6 +22,7 @@ from typing import Any
 
 import pandas as pd
 
+from bot.contract.code_paths import FREQTRADE_FOLDER
 from bot.errors import WorldError
 from bot.gates.answer_reader import NoAnswer, plain_text, raise_for
 from bot.gates.freqtrade.installation import VARIABLE, find_freqtrade
@@ -47,7 +48,6 @@ SPREAD = 24  # bars from all over it
 _POOL = 150  # of which these are drawn
 PAIR = "BTC/USDT"
 SIGNALS = ("enter_long", "exit_long", "enter_short", "exit_short", "buy", "sell")
-FOLDER = "Backtest/freqtrade"
 # Two ways to add the same numbers differ in the last digits; a bar that is seen early does not.
 _TOLERANCE = 1e-7
 _STEP = "compute every column from its own bar and earlier ones: no shift(-n), no whole-series "
@@ -159,7 +159,7 @@ def lookahead_job(
     whole = whole_of(len(candles), cuts)
     runs = [*cuts, whole, whole]
     request = {
-        "folder": FOLDER,
+        "folder": FREQTRADE_FOLDER,
         "pair": PAIR,
         "candles": "candles",
         "workers": 2,
@@ -171,7 +171,7 @@ def lookahead_job(
     return Job(
         command=(PYTHON, "-m", "sandbox_runner.freqtrade_lookahead"),
         files={
-            f"{FOLDER}/{file_name}": source,
+            f"{FREQTRADE_FOLDER}/{file_name}": source,
             "candles": pack_candles(candles),
             REQUEST: json.dumps(request).encode(),
         },

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from bot.contract.code_paths import FREQTRADE_FOLDER
 from bot.contract.language.program import Program
 from bot.contract.model import Contract
 from bot.data.market_data import MarketData
@@ -13,13 +14,11 @@ from bot.gates.answer_reader import NoAnswer, plain_text, raise_for
 from bot.gates.freqtrade.parity import Expectation, differing_signal, differing_trade
 from bot.gates.port import Verdict
 from bot.gates.questions import perturb
-from bot.plan.todo import freqtrade_file
 from sandbox_runner.cache import Memory
 from sandbox_runner.jobs import FREQTRADE_ANSWER, freqtrade_job
 from sandbox_runner.port import JOB_FOLDER, Limits, Outcome, Sandbox, SandboxUnavailable
 
 NAME = "freqtrade-parity"
-FOLDER = "Backtest/freqtrade"
 
 
 def examine_freqtrade(
@@ -53,7 +52,7 @@ def examine_freqtrade(
     Raises:
         WorldError: the sandbox failed.
     """
-    path = freqtrade_file(contract)
+    path = contract.freqtrade_file
     if path not in files:
         return _refused("no file", f"{path} is missing", path), False
     real = Expectation(contract, program, data.frames)
@@ -61,7 +60,7 @@ def examine_freqtrade(
     other = Expectation(
         contract, program, {name.removeprefix("other "): frame for name, frame in others.items()}
     )
-    folder = f"{JOB_FOLDER}/{FOLDER}"
+    folder = f"{JOB_FOLDER}/{FREQTRADE_FOLDER}"
     requests = [real.request(folder), other.request(folder, backtest=False)]
     job = freqtrade_job(
         path,

@@ -116,8 +116,8 @@ def try_mutants(
     Raises:
         WorldError: the sandbox itself failed.
     """
-    strategy = f"Backtest/codes/{contract.file_stem}.py"
-    tests = f"tests/test_{contract.file_stem}.py"
+    strategy = contract.strategy_file
+    tests = contract.tests_file
     source = files[strategy].decode()
     mutants = make_mutants(source)
     if most is not None and len(mutants) > most:

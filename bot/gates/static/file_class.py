@@ -3,20 +3,20 @@
 import ast
 from pathlib import PurePosixPath
 
+from bot.contract.code_paths import CODES_FOLDER, FREQTRADE_FOLDER, TESTS_FOLDER
 from bot.gates.static.tree import read_tree
 from bot.gates.static.vocabulary import FileClass
-
-_FREQTRADE_FOLDER = ("Backtest", "freqtrade")
 
 
 def class_by_path(path: str) -> FileClass | None:
     """Give the class of a file of the repository, as the plan lays files out."""
     parts = PurePosixPath(path).parts
-    if len(parts) >= 2 and parts[-2] == "tests" and parts[-1].startswith("test_"):
+    if parts[-2:-1] == (TESTS_FOLDER,) and parts[-1].startswith("test_"):
         return "test"
-    if parts[-3:-1] == _FREQTRADE_FOLDER:
+    folder = "/".join(parts[-3:-1])
+    if folder == FREQTRADE_FOLDER:
         return "freqtrade"
-    if parts[-3:-1] == ("Backtest", "codes"):
+    if folder == CODES_FOLDER:
         return "strategy"
     return None
 

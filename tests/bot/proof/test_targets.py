@@ -9,7 +9,6 @@ from bot.coder.template.template_coder import TemplateCoder
 from bot.contract.model import Contract
 from bot.errors import WorldError
 from bot.gates.freqtrade.installation import VARIABLE, find_freqtrade, freqtrade_version
-from bot.plan.todo import freqtrade_file, planned_files
 from bot.proof.targets import NOT_DELIVERED, Delivery, decide_delivery, without_freqtrade
 from tests.freqtrade.worlds import world
 
@@ -82,7 +81,7 @@ def test_what_is_left_out_is_dropped_from_the_candidate_and_nothing_else() -> No
     contract = asking("adapter", "freqtrade")
     candidate = TemplateCoder().write(contract, "contracts/x.yaml")
     kept = without_freqtrade(contract).kept(contract, candidate)
-    assert set(candidate.files) - set(kept.files) == {freqtrade_file(contract)}
+    assert set(candidate.files) - set(kept.files) == {contract.freqtrade_file}
     assert Delivery(freqtrade=True).kept(contract, candidate) == candidate
 
 
@@ -92,4 +91,4 @@ def test_a_fuller_delivery_has_another_name() -> None:
 
 
 def test_the_adapter_file_is_always_planned() -> None:
-    assert planned_files(asking("freqtrade")) == planned_files(asking("adapter", "freqtrade"))
+    assert asking("freqtrade").planned_files == asking("adapter", "freqtrade").planned_files
