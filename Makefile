@@ -14,13 +14,16 @@ FREQTRADE := build/freqtrade
 STRATWRIGHT_FREQTRADE ?= $(if $(wildcard $(FREQTRADE)/.ready),$(CURDIR)/$(FREQTRADE))
 export STRATWRIGHT_FREQTRADE
 TOOLS := build/tools
-# Worker processes of pytest: a number, or auto for one per core.
-WORKERS ?= auto
+SOURCES := adapters Backtest benchmarks bot sandbox_runner tools
+# Worker processes of pytest: many tests wait for others' processes, so two for each core.
+WORKERS ?= $(shell echo $$((2 * $$(nproc))))
 PYTEST_ARGS ?=
+# Python writes its bytecode, whatever the shell says: hundreds of processes read it again.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 # For the engine's race: --quick, --bars, --rounds, --limit-s.
 BENCH_ARGS ?=
 
-.PHONY: audit lock sbom corpus faults freqtrade golden help setup demo test check bench bench-engine worlds clean
+.PHONY: audit lock sbom corpus deep faults freqtrade golden help mutants quick setup demo test check bench bench-engine worlds clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,7 +61,19 @@ demo: $(READY)  ## write, test and backtest an example strategy into build/demo
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash tools/demo.sh
 
 test: $(READY) $(NPM_READY)  ## run all tests; those of Freqtrade after `make freqtrade`
-	@$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m compileall -q $(SOURCES)
+	@$(PYTEST) $(PYTEST_ARGS)
+
+quick: $(READY)  ## a minute: ruff and the tests that answer to what you changed
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tools.quick -n 2 --dist worksteal $(PYTEST_ARGS)
+
+deep: $(READY)  ## the properties with fifty times as many examples, others on every run
+	@$(PYTEST) --hypothesis-profile=deep -m hypothesis $(PYTEST_ARGS)
+
+# For the mutants: --count, --seed, --rooms, --tests.
+MUTANTS_ARGS ?= --count 60
+mutants: $(READY)  ## change our own code at random and count the changes that tests notice
+	@$(BIN)/python -m tools.mutants $(MUTANTS_ARGS)
 
 check: $(READY)  ## ruff, mypy --strict, import-linter, then all tests: is my change sound?
 	@$(BIN)/ruff check .

@@ -32,6 +32,7 @@ CONTRACTS = {
     for name in ("oversold_dip", "channel_breakout")
 }
 DESCRIPTION = "build/npm/node_modules/@octokit/openapi/generated/api.github.com.json"
+pytestmark = pytest.mark.act
 SECTIONS = ("### Result", "### Rules", "### Gates", "### What changed in behaviour",
             "### Provenance", "### Reproduce", "equity.svg?raw=true")  # fmt: skip
 

@@ -5,14 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.gates.freqtrade.installation import VARIABLE, find_freqtrade
 from tools.freqtrade_answers import interpreter
 
 ROOT = Path(__file__).parents[2]
-needs_freqtrade = pytest.mark.skipif(
-    find_freqtrade() is None,
-    reason=f"needs Freqtrade: pip install '.[freqtrade]', or {VARIABLE}=<environment with it>",
-)
+needs_freqtrade = pytest.mark.freqtrade
 
 
 def run_python(code: str) -> str:

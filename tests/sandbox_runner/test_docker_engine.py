@@ -25,6 +25,7 @@ from sandbox_runner.port import Job, SandboxUnavailable, open_sandbox
 from sandbox_runner.probe import try_isolation
 
 HOUSE = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.docker
 OPEN = "from sandbox_runner.port import open_sandbox; print(open_sandbox({kind!r}).name)"
 PASSING = "def test_good() -> None:\n    assert True\n"
 

@@ -9,7 +9,8 @@ import hashlib
 import json
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -89,10 +90,8 @@ def read_case(place: Path, tag: str) -> Case:
     statement = json.loads(
         git(place, "cat-file", "blob", f"{commit}:artifacts/{task}/provenance.json")
     )
-    files: dict[str, bytes | None] = {
-        item["name"]: git(place, "cat-file", "blob", f"{commit}:{item['name']}")
-        for item in statement["subject"]
-    }
+    names = [item["name"] for item in statement["subject"]]
+    files: dict[str, bytes | None] = dict(zip(names, _read(place, commit, names), strict=True))
     subject, _, rest = message.partition("\n\n")
     trailers = [
         (line.split(": ", 1)[0], line.split(": ", 1)[1])
@@ -100,6 +99,17 @@ def read_case(place: Path, tag: str) -> Case:
     ]
     date = " ".join(lines["committer"].rsplit(" ", 2)[1:])
     return Case(task, tag, [lines["parent"]], date, files, statement, subject, trailers)
+
+
+def _read(place: Path, commit: str, names: list[str]) -> Iterator[bytes]:
+    """The content of files of a commit, by one process."""
+    asked = "".join(f"{commit}:{name}\n" for name in names)
+    answer = git(place, "cat-file", "--batch", data=asked.encode())
+    for _ in names:
+        head, _, answer = answer.partition(b"\n")
+        size = int(head.split()[2])
+        yield answer[:size]
+        answer = answer[size + 1 :]
 
 
 def seal(place: Path, case: Case) -> str:
@@ -157,19 +167,27 @@ def _write_tree(place: Path, case: Case, files: Mapping[str, bytes | None]) -> s
     index.unlink(missing_ok=True)
     if case.parents:
         git(place, "read-tree", case.parents[0], index=index)
-    for path, content in files.items():
-        if content is None:
-            git(place, "update-index", "--force-remove", path, index=index)
-            continue
-        entry = f"{case.modes.get(path, '100644')},{_write(place, 'blob', content)},{path}"
-        git(place, "update-index", "--add", "--cacheinfo", entry, index=index)
+    listed = "".join(
+        f"0 {'0' * 40}\t{path}\0"
+        if content is None
+        else f"{case.modes.get(path, '100644')} {_write(place, 'blob', content)}\t{path}\0"
+        for path, content in files.items()
+    )
+    git(place, "update-index", "-z", "--index-info", data=listed.encode(), index=index)
     tree = git(place, "write-tree", index=index).decode().strip()
     index.unlink()
     return tree
 
 
 def _write(place: Path, kind: str, data: bytes) -> str:
-    return git(place, "hash-object", "-t", kind, "-w", "--stdin", data=data).decode().strip()
+    """Put an object where Git keeps loose ones, as Git itself would: no process for each."""
+    whole = f"{kind} {len(data)}\0".encode() + data
+    name = hashlib.sha1(whole, usedforsecurity=False).hexdigest()
+    path = place / ".git/objects" / name[:2] / name[2:]
+    if not path.exists():
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(zlib.compress(whole, 1))
+    return name
 
 
 @dataclass(frozen=True)

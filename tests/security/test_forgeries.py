@@ -60,9 +60,8 @@ def place(delivered: tuple[World, str, Path], monkeypatch: pytest.MonkeyPatch) -
     world, tag, _ = delivered
     for side in (world.work, world.remote):
         listed = git(side, "for-each-ref", "--format=%(refname)").decode().split()
-        for name in listed:
-            if "/ai/" in name:
-                git(side, "update-ref", "-d", name)
+        gone = "".join(f"delete {name}\n" for name in listed if "/ai/" in name)
+        git(side, "update-ref", "--stdin", data=gone.encode())
     shutil.rmtree(world.work / ".git/stratwright/forge", ignore_errors=True)
     git(world.work, "update-ref", f"refs/tags/{tag}", "refs/kept/honest")
     return world, tag

@@ -10,7 +10,6 @@ import pytest
 from Backtest.candles import read_candles
 from bot.cli import main
 from bot.gates.freqtrade.any_file import Examined, examine_freqtrade_file
-from bot.gates.freqtrade.installation import find_freqtrade
 from bot.gates.freqtrade.lookahead import (
     CUTS,
     LAST,
@@ -27,7 +26,7 @@ from tests.e2e.lines import CANDLES, HOUSE
 
 FILES = HOUSE / "tests/freqtrade_files"
 HONEST, LEAKING = (FILES / f"{name}.py.txt" for name in ("honest", "leaking"))
-FREQTRADE = pytest.mark.skipif(find_freqtrade() is None, reason="there is no Freqtrade here")
+FREQTRADE = pytest.mark.freqtrade
 BARS = 600
 
 
