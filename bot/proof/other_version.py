@@ -1,9 +1,11 @@
 """A tag of another version to the answer of that version, from a wheel that the user trusts.
 
 What a tag says about its maker is a stranger's word: it only chooses among the wheels of places
-that the user named, and a wheel is taken only if its content has the digest that the tag names. It
-is installed with the tools at the versions that the tag names into an environment of its own, which
-is kept. That program answers; nothing here judges by the rules of another version.
+that the user named, and a wheel is taken only if its content has the digest that the tag names. Of
+the wheel exactly that content is laid into an environment of its own, which is kept; what it needs
+comes from the lock in it, by digest. So nothing is installed that the digest does not speak for:
+not what the wheel's METADATA asks for, and no version of a tool that only the tag names. That
+program answers; nothing here judges by the rules of another version.
 """
 
 import hashlib
@@ -20,8 +22,7 @@ from bot.errors import WorldError
 from bot.files import cache_folder
 from bot.git.lock import hold
 from bot.git.repository import Repository
-from bot.proof.evidence import TOOLS
-from bot.proof.product import wheel_digest
+from bot.proof.product import digest_of, read_wheel
 from bot.proof.verification import Claim, Finding, Outcome, Verification
 
 VARIABLE = "STRATWRIGHT_WHEELS"
@@ -31,6 +32,8 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
 _INSTALL_TIMEOUT_S = 900.0
 _ANSWER_TIMEOUT_S = 1800.0
 _MOST_BYTES = 10_000_000
+_LOCK = "bot/locks/github.txt"
+_START = "import sys; from bot.cli import main; sys.exit(main())"
 _KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "XDG_CACHE_HOME", "DOCKER_HOST", "STRATWRIGHT_FREQTRADE")
 
 
@@ -56,11 +59,10 @@ def verify_elsewhere(
     wanted = [claim.version, *claim.versions.values()]
     if not _DIGEST.fullmatch(claim.product) or not all(map(_is_version, wanted)):
         raise WorldError(f"the tag names a version that cannot exist: {wanted[0][:40]!a}")
-    wheel = find_wheel(claim, places)
-    program = _environment(claim, wheel, say) / "bin" / "stratwright"
-    say(f"asking stratwright {claim.version}, in {program.parents[1]}")
-    command = [str(program), "verify", tag, "--repository", str(repository.root), "--json"]
-    command += ["--here", "--sandbox", sandbox]
+    folder = _environment(claim, find_product(claim, places), say)
+    say(f"asking stratwright {claim.version}, in {folder}")
+    command = [str(folder / "bin" / "python"), "-I", "-c", _START, "verify", tag, "--json"]
+    command += ["--repository", str(repository.root), "--here", "--sandbox", sandbox]
     found = _run(command, _ANSWER_TIMEOUT_S)
     return _read_answer(found, claim)
 
@@ -69,8 +71,8 @@ def _is_version(text: str) -> bool:
     return text == "not installed" or _NUMBER.fullmatch(text) is not None
 
 
-def find_wheel(claim: Claim, places: tuple[str, ...]) -> Path:
-    """The wheel with a claimed content, in a place that the user trusts.
+def find_product(claim: Claim, places: tuple[str, ...]) -> Mapping[str, bytes]:
+    """The files of a wheel with a claimed content, in a place that the user trusts.
 
     Raises:
         WorldError: there is none.
@@ -79,10 +81,11 @@ def find_wheel(claim: Claim, places: tuple[str, ...]) -> Path:
         folder = _downloaded(claim) if place == INDEX else Path(place)
         for wheel in sorted(folder.glob("stratwright-*.whl")):
             try:
-                if wheel_digest(wheel) == claim.product:
-                    return wheel.resolve()
+                files = read_wheel(wheel)
             except ValueError:
                 continue
+            if digest_of(files) == claim.product:
+                return files
     looked = f" in {', '.join(places)}" if places else ""
     raise WorldError(
         f"it was made by stratwright {claim.version} with the content {claim.product[:19]}..., or "
@@ -101,35 +104,55 @@ def _downloaded(claim: Claim) -> Path:
     return folder
 
 
-def _environment(claim: Claim, wheel: Path, say: Callable[[str], None]) -> Path:
-    """An environment with a wheel and the tools at the versions that a tag names."""
-    python = _python(claim.versions.get("python", ""))
-    pins = sorted(
-        f"{name}=={claim.versions[name]}"
-        for name in TOOLS
-        if claim.versions.get(name, "not installed") != "not installed"
-    )
-    text = "\0".join((claim.product, python, *pins))
-    name = hashlib.sha256(text.encode()).hexdigest()[:24]
+def _environment(claim: Claim, files: Mapping[str, bytes], say: Callable[[str], None]) -> Path:
+    """An environment with a product and what the product's own lock names."""
+    version = claim.versions.get("python", "")
+    python = _python(version)
+    _check_lock(claim, files.get(_LOCK, b"").decode("utf-8", "replace"))
+    name = hashlib.sha256("\0".join((claim.product, version, python)).encode()).hexdigest()[:24]
     folder = cache_folder() / "versions" / name
-    with hold(cache_folder() / "versions" / f"{name}.lock", str(wheel), _INSTALL_TIMEOUT_S):
-        if (folder / "ready").exists():
-            return folder
-        say(f"installing stratwright {claim.version} into {folder}, once")
-        shutil.rmtree(folder, ignore_errors=True)
-        _run([python, "-m", "venv", str(folder)], _INSTALL_TIMEOUT_S)
-        own = str(folder / "bin" / "python")
-        options = ("--quiet", "--only-binary", ":all:")
-        done = _pip(own, "install", *options, str(wheel), *pins)
-        if done.returncode:
+    with hold(cache_folder() / "versions" / f"{name}.lock", str(folder), _INSTALL_TIMEOUT_S):
+        if not (folder / "ready").exists():
+            say(f"installing stratwright {claim.version} into {folder}, once")
             shutil.rmtree(folder, ignore_errors=True)
-            reason = " ".join(done.stderr.decode("utf-8", "replace").split())[-300:]
-            raise WorldError(
-                f"stratwright {claim.version} cannot be installed with {', '.join(pins)}: {reason}",
-                "Check the network, or verify on a machine that has them.",
-            )
-        (folder / "ready").touch()
+            _install(claim, files, python, folder)
+            (folder / "ready").touch()
     return folder
+
+
+def _check_lock(claim: Claim, lock: str) -> None:
+    """Whether the lock has the tools at the versions that a tag names.
+
+    Raises:
+        WorldError: it has not; only versions that the product names by digest are installed.
+    """
+    pins = set(re.findall(r"^([a-z0-9-]+==[^\s;]+)", lock, re.ASCII | re.MULTILINE))
+    tools = claim.versions.keys() - {"stratwright", "python", "freqtrade"}
+    named = {f"{name.lower()}=={claim.versions[name]}" for name in tools}
+    if missing := sorted(named - pins):
+        raise WorldError(
+            f"stratwright {claim.version} does not name {', '.join(missing)} in its lock",
+            "It was made with tools of somebody's own choice: verify where they are installed.",
+        )
+
+
+def _install(claim: Claim, files: Mapping[str, bytes], python: str, folder: Path) -> None:
+    """Make the environment: packages by digest, then the product's files and nothing else of it."""
+    _run([python, "-m", "venv", str(folder)], _INSTALL_TIMEOUT_S)
+    lock = folder / "lock.txt"
+    lock.write_bytes(files[_LOCK])
+    options = ("--quiet", "--require-hashes", "--no-deps", "--only-binary", ":all:")
+    done = _pip(str(folder / "bin" / "python"), "install", *options, "-r", str(lock))
+    if done.returncode:
+        reason = " ".join(done.stderr.decode("utf-8", "replace").split())[-300:]
+        raise WorldError(
+            f"what stratwright {claim.version} needs cannot be installed: {reason}",
+            "Check the network, or verify on a machine that has it.",
+        )
+    (packages,) = folder.glob("lib/python*/site-packages")
+    for path, content in files.items():
+        (packages / path).parent.mkdir(parents=True, exist_ok=True)
+        (packages / path).write_bytes(content)
 
 
 def _python(version: str) -> str:

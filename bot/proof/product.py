@@ -27,23 +27,23 @@ def product_digest() -> str:
         if path.is_file() and not path.is_symlink()
     )
     named = {path.relative_to(_HOUSE).as_posix(): path for path in files}
-    return _digest({name: named[name].read_bytes() for name in _counted(named)})
+    return digest_of({name: named[name].read_bytes() for name in _counted(named)})
 
 
-def wheel_digest(path: Path) -> str:
-    """The digest of the product in a wheel.
+def read_wheel(path: Path) -> dict[str, bytes]:
+    """The product's files in a wheel.
 
     Raises:
         ValueError: it is no wheel, or has code beside the product's, which the digest does not see.
     """
+    about = re.compile(r"stratwright-[^/]+\.dist-info/.*", re.ASCII)
     try:
         with zipfile.ZipFile(path) as wheel:
             counted = _counted(wheel.namelist())
-            about = re.compile(r"stratwright-[^/]+\.dist-info/.*", re.ASCII)
             for name in sorted(set(wheel.namelist()) - set(counted)):
                 if not about.fullmatch(name):
                     raise ValueError(f"{path.name} has {name!a}, which is not the product's")
-            return _digest({name: wheel.read(name) for name in counted})
+            return {name: wheel.read(name) for name in counted}
     except (zipfile.BadZipFile, OSError, RuntimeError) as error:
         raise ValueError(f"{path.name} cannot be read: {error}") from None
 
@@ -58,10 +58,12 @@ def _counted(names: Iterable[str]) -> list[str]:
         and not name.endswith(("/", ".pyc"))
         and "/__pycache__/" not in name
         and not name.startswith(outside)
+        and not {"", ".", ".."} & {*name.split("/")}
     ]
 
 
-def _digest(files: Mapping[str, bytes]) -> str:
+def digest_of(files: Mapping[str, bytes]) -> str:
+    """The digest of a product's files."""
     lines = (
         f"{hashlib.sha256(content).hexdigest()}  {name}\n"
         for name, content in sorted(files.items())

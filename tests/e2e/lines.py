@@ -119,6 +119,7 @@ class ChangedCoder:
 
     change: Callable[[dict[str, str]], Mapping[str, str]]
     rounds: int = 1
+    name: str = "template"
 
     def write(
         self, contract: AnyContract, contract_path: str, failures: tuple[Failure, ...] = ()
@@ -227,5 +228,5 @@ def stratwright(
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )

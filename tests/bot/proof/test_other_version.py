@@ -1,7 +1,6 @@
 """A tag of another version is answered by that version, from a wheel that the user trusts."""
 
 import json
-import subprocess
 import sys
 import zipfile
 from dataclasses import replace
@@ -13,8 +12,8 @@ from bot import __version__
 from bot.errors import WorldError
 from bot.git.repository import open_repository
 from bot.proof.evidence import tool_versions
-from bot.proof.other_version import VARIABLE, find_wheel, trusted_places, verify_elsewhere
-from bot.proof.product import wheel_digest
+from bot.proof.other_version import VARIABLE, find_product, trusted_places, verify_elsewhere
+from bot.proof.product import digest_of, read_wheel
 from bot.proof.verification import Claim
 from tests.bot.git.worlds import make_world
 
@@ -37,15 +36,20 @@ def make_wheel(folder: Path, content: bytes = b"x = 1\n") -> Path:
     return path
 
 
+def wheel_digest(path: Path) -> str:
+    return digest_of(read_wheel(path))
+
+
 def test_a_wheel_is_taken_by_its_content_from_named_places_only(tmp_path: Path) -> None:
     wheel = make_wheel(tmp_path / "mine")
     make_wheel(tmp_path / "other", b"x = 2\n")
     (tmp_path / "other/stratwright-9-py3-none-any.whl").write_bytes(b"no wheel")
     claim = replace(CLAIM, product=wheel_digest(wheel))
-    assert find_wheel(claim, (str(tmp_path / "other"), str(tmp_path / "mine"))) == wheel
+    places = (str(tmp_path / "other"), str(tmp_path / "mine"))
+    assert find_product(claim, places) == {"bot/__init__.py": b"x = 1\n"}
     for places in ((), (str(tmp_path / "other"),), (str(tmp_path / "nowhere"),)):
         with pytest.raises(WorldError, match="no wheel of that content") as stop:
-            find_wheel(claim, places)
+            find_product(claim, places)
         assert stop.value.exit_code == 4
         assert "--wheels" in stop.value.hint
 
@@ -105,9 +109,9 @@ def test_the_other_versions_answer_is_reported_and_read_strictly(
     text = PROGRAM.replace("OUTCOME", json.dumps(outcome)).replace("CODE", str(code))
     text = text.replace("from bot.proof.product import product_digest\n", "")
     text = text.replace("PRODUCT", json.dumps(named))
-    (home / "bin/stratwright").write_text(f"#!{sys.executable}\n{text}")
-    (home / "bin/stratwright").chmod(0o755)
-    monkeypatch.setattr(other_version, "_environment", lambda claim, wheel, say: home)
+    (home / "bin/python").write_text(f"#!{sys.executable}\n{text}")
+    (home / "bin/python").chmod(0o755)
+    monkeypatch.setattr(other_version, "_environment", lambda claim, files, say: home)
     places = (str(wheel.parent),)
     arguments = ("x", claim, open_repository(world.work), places, "auto", lambda line: None)
     if expected is None:
@@ -132,34 +136,33 @@ def test_an_answer_that_checked_nothing_is_no_answer(
     said = {"outcome": "not-verified", "checks": [], "left_out": [], "product": claim.product}
     home = tmp_path / "environment"
     (home / "bin").mkdir(parents=True)
-    (home / "bin/stratwright").write_text(f"#!/bin/sh\necho '{json.dumps(said)}'\nexit 1\n")
-    (home / "bin/stratwright").chmod(0o755)
-    monkeypatch.setattr(other_version, "_environment", lambda claim, wheel, say: home)
+    (home / "bin/python").write_text(f"#!/bin/sh\necho '{json.dumps(said)}'\nexit 1\n")
+    (home / "bin/python").chmod(0o755)
+    monkeypatch.setattr(other_version, "_environment", lambda claim, files, say: home)
     repository, places = open_repository(world.work), (str(wheel.parent),)
     with pytest.raises(WorldError, match="it checked nothing"):
         verify_elsewhere("x", claim, repository, places, "auto", lambda line: None)
 
 
-def test_an_environment_is_made_once_and_a_failed_one_is_not_kept(
+def test_what_cannot_be_had_is_told_before_anything_is_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The real way, with pip, is in tests/e2e/test_other_version.py."""
     from bot.proof import other_version
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     claim = replace(CLAIM, product="sha256:" + "2" * 64, versions=tool_versions())
+    lock = Path("bot/locks/github.txt")
+    whole = {str(lock): (Path(other_version.__file__).parents[1] / lock).read_bytes()}
+    odd = replace(claim, versions={**claim.versions, "python": "3.2.1"})
+    more = replace(claim, versions={**claim.versions, "evil-package": "1.0"})
     said: list[str] = []
-    codes = [1, 0]
-
-    def pip(python: str, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
-        assert any(part == f"pandas=={claim.versions['pandas']}" for part in arguments)
-        return subprocess.CompletedProcess([], codes.pop(0), b"", b"no network")
-
-    monkeypatch.setattr(other_version, "_pip", pip)
-    with pytest.raises(WorldError, match="no network"):
-        other_version._environment(claim, tmp_path / "x.whl", said.append)
-    first = other_version._environment(claim, tmp_path / "x.whl", said.append)
-    assert other_version._environment(claim, tmp_path / "x.whl", said.append) == first
-    assert len(said) == 2
-    other = replace(claim, versions={**claim.versions, "python": "3.2.1"})
-    with pytest.raises(WorldError, match=r"Python 3\.2\.1"):
-        other_version._environment(other, tmp_path / "x.whl", said.append)
+    for asked, files, reason in (
+        (claim, {}, "does not name bandit=="),
+        (odd, whole, r"Python 3\.2\.1"),
+        (more, whole, r"does not name evil-package==1\.0 in its lock"),
+    ):
+        with pytest.raises(WorldError, match=reason):
+            other_version._environment(asked, files, said.append)
+    assert not said
+    assert not (tmp_path / "cache").exists()

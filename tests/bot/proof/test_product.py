@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.proof.product import PACKAGES, product_digest, wheel_digest
+from bot.proof.product import PACKAGES, digest_of, product_digest, read_wheel
 
 HOUSE = Path(__file__).parents[3]
 SHOW = "from bot.proof.product import product_digest; print(product_digest())"
@@ -20,6 +20,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(command, cwd=HOUSE, check=True, capture_output=True)
     return next(folder.glob("*.whl"))
+
+
+def wheel_digest(path: Path) -> str:
+    return digest_of(read_wheel(path))
 
 
 def digest_in(folder: Path) -> str:
@@ -72,6 +76,9 @@ def test_one_changed_added_or_missing_file_is_another_product(
         "bot/__pycache__/cli.cpython-312.pyc",
         "bot/secret.pyc",
         "Backtest/codes/mine.py",
+        "bot/../more.pth",
+        "bot/./cli.py",
+        "bot//cli.py",
     ],
 )
 def test_a_wheel_with_code_beside_the_product_is_none_of_ours(
