@@ -29,6 +29,7 @@ from bot.proof.evidence import (
 from bot.proof.examination import STATIC, gate_names
 from bot.proof.judge import decide, judge
 from bot.proof.line import Commission, Workshop, name_work, planned_paths, prove, seal_on, written
+from bot.proof.origin import is_the_templates, template_files
 from bot.proof.product import product_digest
 from bot.proof.sealing import commit_message, evidence_folder
 from bot.proof.targets import FREQTRADE, Delivery, without_freqtrade
@@ -378,8 +379,16 @@ class _Again:
     @property
     def left_out(self) -> tuple[str, ...]:
         """What only a run in the sandbox shows."""
-        gates = gate_names(self.delivery)[len(STATIC) :]
-        return (*gates, "gates.json", "test_report.json", "report.html", "equity.svg")
+        files = self.candidate.contents
+        written = template_files(self.contract, self.work.program, frozenset(files))
+        gates = gate_names(self.delivery, foreign=not is_the_templates(files, written))
+        return (
+            *gates[len(STATIC) :],
+            "gates.json",
+            "test_report.json",
+            "report.html",
+            "equity.svg",
+        )
 
     def check(self) -> Iterator[Finding]:
         """Whose contract it is, who wrote the code, on which candles, under which name."""

@@ -9,12 +9,15 @@ import pytest
 
 from bot.cli import main
 from bot.errors import InputError
+from bot.git.repository import open_repository
+from bot.proof import verification
 from bot.proof.evidence import sha256
 from sandbox_runner.port import Job, Outcome, Sandbox
 from tests.bot.git.worlds import World, quiet_environment, sh
 from tests.e2e.forgery import files_of, forge, git, move_tag, read, write_commit, write_tree
-from tests.e2e.lines import checked, line_world, run, stratwright
+from tests.e2e.lines import ChangedCoder, checked, line_world, run, stratwright
 from tests.remembered import Remembering
+from tests.security.forger import read_case, seal, write_tag
 
 EVIDENCE = "artifacts/dip/strategy"
 FILES = (
@@ -97,6 +100,27 @@ def test_a_quick_look_names_what_it_left_out_and_never_says_holds(
     answer = json.loads(capsys.readouterr().out)
     assert (answer["holds"], answer["outcome"]) == (False, "not-verified")
     assert "test_report.json" in answer["left_out"]
+
+
+def test_a_quick_look_names_the_gates_of_code_that_the_template_did_not_write(
+    case: tuple[Path, str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another coder is named, and the tag has what it writes; no gate has seen that code."""
+    work, tag, _ = case
+    code = "Backtest/codes/quick_dip.py"
+    old, new = "\nclass Strategy:", "\nLEAST = 1\n\n\nclass Strategy:"
+
+    def change(files: dict[str, str]) -> dict[str, str]:
+        return {**files, code: files[code].replace(old, new)}
+
+    parts = read_case(work, tag)
+    parts.replace(code, old.encode(), new.encode())
+    made = write_tag(work, parts, seal(work, parts), tag)
+    git(work, "update-ref", f"refs/tags/{tag}", made)
+    monkeypatch.setattr(verification, "named_coder", lambda contract: ChangedCoder(change))
+    found = verification.verify(tag, open_repository(work, to_write=False), None)
+    assert all(finding.holds for finding in found.findings), found.findings[-1]
+    assert {"template", "mutation"} <= set(found.left_out)
 
 
 def test_it_holds_in_a_clone_too(case: tuple[Path, str, str], tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def test_what_cannot_be_had_is_told_before_anything_is_installed(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     claim = replace(CLAIM, product="sha256:" + "2" * 64, versions=tool_versions())
     lock = Path("bot/locks/github.txt")
-    whole = {str(lock): (Path(other_version.__file__).parents[1] / lock).read_bytes()}
+    whole = {str(lock): (Path(other_version.__file__).parents[2] / lock).read_bytes()}
     odd = replace(claim, versions={**claim.versions, "python": "3.2.1"})
     more = replace(claim, versions={**claim.versions, "evil-package": "1.0"})
     said: list[str] = []
