@@ -832,4 +832,31 @@ OTHERS = (
     ),
 )
 
-TROJANS = (*DATES, *SET, *DATA, *STATE, *CLOCKS, *FUNCTIONS, *WEAK_TESTS, *OTHERS)
+# What a review handed in as whole files, and every gate of that day let through.
+REVIEWED = (
+    Trojan(
+        "review_time_bomb",
+        "Enters at every bar from the middle of 2027 on.",
+        (
+            after(
+                RULE,
+                'if "timestamp" in df and len(df) and str(df["timestamp"].iloc[-1]) > "2027-06":',
+                "    enter_long = rsi > 0",
+            ),
+        ),
+    ),
+    Trojan(
+        "review_live",
+        "run_live buys another coin at the market.",
+        (
+            (
+                LIVE,
+                '    adapter.place_order({"action": "BUY", "symbol": "DOGE/USDT", "type": "MARKET",'
+                ' "volume": 1e9})\n',
+            ),
+        ),
+        gates=SHAPE,
+    ),
+)
+
+TROJANS = (*REVIEWED, *DATES, *SET, *DATA, *STATE, *CLOCKS, *FUNCTIONS, *WEAK_TESTS, *OTHERS)
