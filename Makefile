@@ -85,6 +85,7 @@ check: $(READY)  ## ruff, mypy --strict, import-linter, then all tests: is my ch
 bench: $(READY)  ## measure what the README claims
 	@$(BIN)/python -m benchmarks.generate_100
 	@$(BIN)/python -m benchmarks.gates
+	@$(BIN)/python -m benchmarks.verify
 	@$(BIN)/python -m benchmarks.serve
 
 bench-engine: $(READY)  ## race the engine against its peers, side by side
