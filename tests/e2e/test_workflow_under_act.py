@@ -25,8 +25,8 @@ from tests.bot.workflow.hub import (
     repository,
     user,
 )
-from tests.bot.events.judged import judged_contracts
-from tests.bot.events.proposals import contract, forge_of
+from tests.bot.workflow.judged import judged_contracts
+from tests.bot.workflow.proposals import contract, forge_of
 from tests.e2e.under_act import house_of_the_action, run_under_act
 from tests.security.forger import read_case, seal, write_tag
 
