@@ -255,8 +255,9 @@ def test_who_is_first_with_a_tag_a_branch_or_a_pull_request_is_believed_for_noth
         first = git(world.clone, "rev-parse", "HEAD~2")
         ran = run_under_act(world, "push", push(first, after), tmp_path / "act")
         assert ran.seen == ["gates", "generate", "plan", "write"], ran.log[-4000:]
-        ends = sorted(end for job, end in ran.jobs.items() if job.startswith("write"))
-        assert ends == ["failure", "failure", "failure", "success"], ran.log[-4000:]
+        # act gives every leg of a matrix the result of the worst; the pages say which they were.
+        refused = [road for road in (*ROADS, "nobody") if f"### ❌ {road}/strategy" in ran.log]
+        assert refused == [*ROADS], ran.log[-4000:]
         assert "which is not what this contract gives" in ran.log
         pulls = {pull.draft.branch: pull.draft for pull in forge.pulls()}
         assert pulls.keys() == {branch("nobody"), branch("pull")}
