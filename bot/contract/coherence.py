@@ -3,30 +3,28 @@
 import math
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-
-from pydantic_core import PydanticCustomError
+from typing import TypeGuard
 
 from adapters.sizing import MAX_RISK, affordable
-from bot.contract.document.problems import Finding, Where, quoted
-from bot.contract.fields import amount
-from bot.contract.risk import Costs
+from bot.contract.code_paths import suffix
+from bot.contract.document.problems import Finding, Where, field_name, quoted
+from bot.contract.field_types import places_of
+from bot.contract.fields import Checked
+from bot.contract.market import Data
+from bot.contract.risk import Costs, Risk
 from bot.contract.symbols import moment
 
 _COSTS = {name: field.default for name, field in Costs.model_fields.items()}
-NO_ENTRY = "no rule to enter a trade"
 
+_OTHER_FILES = {
+    "csv": (".feather", ".parquet", ".json"),
+    "feather": (".csv", ".json", ".parquet"),
+}
+# The bounds of the risk numbers that a parameter may stand for.
 _NAMED = {
-    ("risk", "stop_loss"): amount(above=0, below=1, fraction=True),
-    ("risk", "take_profit"): amount(above=0, fraction=True),
-    ("risk", "trailing_stop"): amount(above=0, below=1, fraction=True),
-    ("risk", "trailing_stop", "distance"): amount(above=0, below=1, fraction=True),
-    ("risk", "trailing_stop", "activate_at"): amount(above=0, fraction=True),
-    ("risk", "stop_loss", "atr"): amount(above=0, most=100),
-    ("risk", "take_profit", "atr"): amount(above=0, most=100),
-    ("risk", "size", "equity"): amount(above=0, most=1, fraction=True),
-    ("risk", "size", "units"): amount(above=0),
-    ("risk", "size", "risk"): amount(above=0, most=0.1, fraction=True),
-    ("risk", "size", "cap"): amount(above=0, most=1, fraction=True),
+    ("risk", *where): check.bounds
+    for where, check in places_of(Risk)
+    if isinstance(check, Checked) and check.bounds is not None
 }
 
 
@@ -58,7 +56,7 @@ def _entries(raw: Mapping[str, object]) -> Iterator[Finding]:
     if isinstance(rules, Mapping) and not any(
         rules.get(name) is not None for name in ("enter_long", "enter_short")
     ):
-        yield Finding(("rules",), NO_ENTRY, allowed="enter_long or enter_short")
+        yield Finding(("rules",), "no rule to enter a trade", allowed="enter_long or enter_short")
 
 
 def _after(raw: Mapping[str, object]) -> Iterator[Finding]:
@@ -160,31 +158,21 @@ def _early_trailing(raw: Mapping[str, object]) -> Iterator[Finding]:
 
 def _named(raw: Mapping[str, object]) -> Iterator[Finding]:
     """Hold a parameter that stands for a risk number to that number's bounds."""
-    checks: dict[Where, object] = {where: _get(raw, *where) for where in _NAMED}
-    for where, name in checks.items():
+    for where, bounds in _NAMED.items():
+        name = _get(raw, *where)
+        if where[-1] == "distance" and isinstance(_get(raw, *where[:-1]), str):
+            where = where[:-1]  # the short form of a trailing stop
+            name = _get(raw, *where)
         parameter = _get(raw, "parameters", name) if isinstance(name, str) else None
-        if not isinstance(parameter, Mapping):
-            continue
-        span = parameter.get("range")
-        ends = span if isinstance(span, list | tuple) else ()
-        for key, value in (
-            ("default", parameter.get("default")),
-            *(("range", end) for end in ends),
-        ):
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                continue
-            try:
-                _NAMED[where].check(value)  # type: ignore[index]
-            except PydanticCustomError as error:
-                context = error.context or {}
-                place = ".".join(str(part) for part in where)
-                yield Finding(
-                    ("parameters", str(name), key),
-                    f"out of bounds for {place}, which names it",
-                    quoted(value),
-                    context["allowed"],
-                    context["nearest"],
-                )
+        for key in ("default", "range"):
+            given = _get(parameter, key)
+            values = given if isinstance(given, list | tuple) else [given]
+            outside = [x for x in values if _is_number(x) and not bounds.holds(x)]
+            if outside:
+                bounded = f"out of bounds for {field_name(where)}, which names it"
+                parameter_at = ("parameters", str(name), key)
+                words, advice = bounds.words(), bounds.advice(outside[0])
+                yield Finding(parameter_at, bounded, quoted(outside[0]), words, advice)
                 break
 
 
@@ -208,9 +196,6 @@ def _reserved(raw: Mapping[str, object]) -> Iterator[Finding]:
             message = "a rule in prose is reserved: no model reads it yet"
             allowed = f"an expression, as {name}: rsi < 30 and close > trend"
             yield Finding(("rules", name), message, allowed=allowed)
-
-
-# The parts check these too, but a part with one wrong field checks nothing more.
 
 
 def _one_size(raw: Mapping[str, object]) -> Iterator[Finding]:
@@ -270,12 +255,15 @@ def _numbers(raw: Mapping[str, object], value: object) -> list[float]:
         ends = _get(raw, "parameters", value, "range")
         found = [_get(raw, "parameters", value, "default")]
         found += ends if isinstance(ends, list | tuple) else ()
-    return [x for x in found if isinstance(x, int | float) and not isinstance(x, bool)]
+    return [x for x in found if _is_number(x)]
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _share(value: object, otherwise: float) -> float:
-    plain = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if plain and 0 <= value <= 1 else otherwise  # type: ignore[operator, arg-type]
+    return float(value) if _is_number(value) and 0 <= value <= 1 else otherwise
 
 
 def _activation(raw: Mapping[str, object]) -> Iterator[Finding]:
@@ -291,13 +279,27 @@ def _activation(raw: Mapping[str, object]) -> Iterator[Finding]:
 
 
 def _data_keys(raw: Mapping[str, object]) -> Iterator[Finding]:
-    source, exchange = _get(raw, "data", "source"), _get(raw, "data", "exchange")
-    if source in ("csv", "feather") and exchange is not None:
+    data = raw.get("data")
+    if not isinstance(data, Mapping):
+        return
+    source, path, exchange = (data.get(key) for key in ("source", "path", "exchange"))
+    is_file = source in tuple(_OTHER_FILES)
+    # A key that is written wrongly is told as unknown, and not as missing too.
+    known = data.keys() <= Data.model_fields.keys()
+    if known and is_file and path is None:
+        yield Finding(("data",), f"source {source} needs a path", allowed="path: data/candles.csv")
+    if known and source in ("freqtrade", "ccxt") and exchange is None:
+        message = f"source {source} needs an exchange"
+        yield Finding(("data",), message, allowed="exchange: binance")
+    if is_file and exchange is not None:
         yield Finding(("data", "exchange"), f"exchange has no use with source {source}")
-    start, end = (_moment(_get(raw, "data", key)) for key in ("start", "end"))
+    if source == "ccxt" and path is not None:
+        yield Finding(("data", "path"), "path has no use with source ccxt")
+    if isinstance(path, str) and suffix(path) in _OTHER_FILES.get(str(source), ()):
+        yield Finding(("data", "path"), f"this is no {source} file", quoted(path))
+    start, end = (_moment(data.get(key)) for key in ("start", "end"))
     if start is not None and end is not None and start >= end:
-        found = quoted(_get(raw, "data", "end"))
-        yield Finding(("data", "end"), "end is not after start", found)
+        yield Finding(("data", "end"), "end is not after start", quoted(data.get("end")))
 
 
 def _moment(text: object) -> datetime | None:
@@ -313,9 +315,9 @@ def _defaults(raw: Mapping[str, object]) -> Iterator[Finding]:
         default, ends = _get(body, "default"), _get(body, "range")
         if not isinstance(ends, list | tuple) or len(ends) != 2:
             continue
-        if any(isinstance(v, bool) or not isinstance(v, int | float) for v in (default, *ends)):
-            continue
         low, high = ends
+        if not (_is_number(default) and _is_number(low) and _is_number(high)):
+            continue
         if low < high and not low <= default <= high:
             where: Where = ("parameters", name, "default")
             message = "the default is outside its range"

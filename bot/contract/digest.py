@@ -3,7 +3,9 @@
 import hashlib
 import json
 
-from bot.contract.model import AnyContract, Contract
+from bot.contract.field_types import Part
+from bot.contract.indicators import Parameter
+from bot.contract.model import AnyContract
 
 
 def contract_digest(contract: AnyContract) -> str:
@@ -13,23 +15,18 @@ def contract_digest(contract: AnyContract) -> str:
 
 def canonical_json(contract: AnyContract) -> str:
     """Write a contract with its defaults, sorted keys and one form for each number."""
-    document = contract.model_dump(mode="python")
-    if isinstance(contract, Contract):
-        # 2 and 2.0 are one number everywhere but here: the form decides whether the optimiser
-        # tries 2, 3 or 2.1, 2.2.
-        for name, parameter in contract.parameters.items():
-            document["parameters"][name]["integer"] = parameter.is_integer
-        # These came after the first contracts, whose digests stay.
-        if document["risk"]["size"]["cap"] is None:
-            del document["risk"]["size"]["cap"]
-        for indicator in document["indicators"].values():
-            if indicator["timeframe"] is None:
-                del indicator["timeframe"]
-    plain = _plain(document)
+    plain = _plain(contract)
     return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def _plain(value: object) -> object:
+    if isinstance(value, Part):
+        given = {key: item for key, item in value if item is not None or key not in value.later}
+        if isinstance(value, Parameter):
+            # 2 and 2.0 are one number everywhere but here: the form decides whether the optimiser
+            # tries 2, 3 or 2.1, 2.2.
+            given["integer"] = value.is_integer
+        return _plain(given)
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -6,44 +6,15 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from bot.contract.document.problems import Finding, Where, nearest, odd_characters, quoted, shown
-from bot.contract.model import (
-    Acceptance,
-    AtrLevel,
-    Contract,
-    Costs,
-    Data,
-    ExpressionIndicator,
-    Market,
-    ModuleContract,
-    ModuleFile,
-    Optimize,
-    Parameter,
-    Prose,
-    Risk,
-    Rules,
-    Size,
-    Trailing,
-    WalkForward,
-)
+from bot.contract.field_types import places_of
+from bot.contract.model import Contract, ModuleContract
 
 # The part of the model that each place of the document is; "*" is any key.
 _PARTS: dict[Where, type[BaseModel]] = {
-    ("market",): Market,
-    ("data",): Data,
-    ("parameters", "*"): Parameter,
-    ("indicators", "*"): ExpressionIndicator,
-    ("rules",): Rules,
-    ("rules", "*"): Prose,
-    ("risk",): Risk,
-    ("risk", "stop_loss"): AtrLevel,
-    ("risk", "take_profit"): AtrLevel,
-    ("risk", "trailing_stop"): Trailing,
-    ("risk", "size"): Size,
-    ("costs",): Costs,
-    ("acceptance",): Acceptance,
-    ("optimize",): Optimize,
-    ("optimize", "walk_forward"): WalkForward,
-    ("files", "*"): ModuleFile,
+    where: part
+    for kind in (Contract, ModuleContract)
+    for where, part in places_of(kind)
+    if isinstance(part, type) and issubclass(part, BaseModel)
 }
 # What pydantic adds to its paths: the form of a union that was tried, and that a key is meant.
 _FORMS = ("<plain>", "<mapping>", "<function>", "<expression>", "[key]")

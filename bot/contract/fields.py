@@ -13,6 +13,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from bot.contract.document.problems import nearest, odd_characters, quoted
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_NAME_SCHEMA = {"type": "string", "pattern": f"^{NAME.pattern}$"}
 _NUMERIC = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(%?)\s*", re.ASCII)
 
 
@@ -27,10 +28,14 @@ def wrong(
 
 @dataclass(frozen=True)
 class Checked:
-    """A value that one function checks, with the JSON Schema that editors use."""
+    """A value that one function checks, with the JSON Schema that editors use.
+
+    `bounds` are those of a number in whose place a parameter's name may stand.
+    """
 
     check: Callable[[Any], Any]
     schema: dict[str, Any] = field(default_factory=dict, hash=False)
+    bounds: "Bounds | None" = None
 
     def __get_pydantic_core_schema__(self, _: object, __: GetCoreSchemaHandler) -> CoreSchema:
         """Let pydantic call the function and nothing else."""
@@ -55,31 +60,50 @@ def amount(
     """Describe a number within bounds; `fraction` gives advice on percents, `nameable` allows
     a parameter's name in its place.
     """
-    bounds = _Bounds(above, least, below, most, fraction, nameable)
+    bounds = Bounds(above, least, below, most, fraction)
     number: dict[str, Any] = {"type": "number"} | bounds.schema()
-    name = {"type": "string", "pattern": f"^{NAME.pattern}$"}
-    return Checked(bounds.check, {"anyOf": [number, name]} if nameable else number)
+    if not nameable:
+        return Checked(bounds.check, number)
+    return Checked(_or_name(bounds.check), {"anyOf": [number, _NAME_SCHEMA]}, bounds)
+
+
+def _or_name(check: Callable[[object], float]) -> Callable[[object], float | str]:
+    """Let a parameter's name stand in a number's place."""
+
+    def either(value: object) -> float | str:
+        if isinstance(value, str) and NAME.fullmatch(value):
+            return value
+        try:
+            return check(value)
+        except PydanticCustomError as error:
+            context = dict(error.context or {})
+            context["allowed"] += " or a parameter's name"
+            raise PydanticCustomError("contract", "{message}", context) from None
+
+    return either
 
 
 @dataclass(frozen=True)
-class _Bounds:
-    above: float | None
-    least: float | None
-    below: float | None
-    most: float | None
-    fraction: bool
-    nameable: bool
+class Bounds:
+    """The numbers that a field takes."""
+
+    above: float | None = None
+    least: float | None = None
+    below: float | None = None
+    most: float | None = None
+    fraction: bool = False
 
     def schema(self) -> dict[str, float]:
-        pairs = {
-            "exclusiveMinimum": self.above,
-            "minimum": self.least,
-            "exclusiveMaximum": self.below,
-            "maximum": self.most,
-        }
-        return {key: bound for key, bound in pairs.items() if bound is not None}
+        """Give the bounds to editors."""
+        keys = ("exclusiveMinimum", "minimum", "exclusiveMaximum", "maximum")
+        return {key: bound for key, bound in zip(keys, self._all, strict=True) if bound is not None}
+
+    @property
+    def _all(self) -> tuple[float | None, ...]:
+        return self.above, self.least, self.below, self.most
 
     def holds(self, value: float) -> bool:
+        """Tell whether a number is within the bounds."""
         return (
             math.isfinite(value)
             and (self.above is None or value > self.above)
@@ -89,38 +113,34 @@ class _Bounds:
         )
 
     def words(self) -> str:
-        words = {
-            "above": self.above,
-            "at least": self.least,
-            "below": self.below,
-            "at most": self.most,
-        }
-        bounds = [f"{word} {bound:g}" for word, bound in words.items() if bound is not None]
+        """Say what is allowed."""
+        words = ("above", "at least", "below", "at most")
+        pairs = zip(words, self._all, strict=True)
+        bounds = [f"{word} {bound:g}" for word, bound in pairs if bound is not None]
         text = f"a number {' and '.join(bounds)}".strip()
-        if self.fraction:
-            text += " (a fraction: 0.02 is 2 %)"
-        return text + (" or a parameter's name" if self.nameable else "")
+        return text + (" (a fraction: 0.02 is 2 %)" if self.fraction else "")
 
-    def check(self, value: object) -> float | str:
-        if isinstance(value, str) and self.nameable and NAME.fullmatch(value):
-            return value
+    def check(self, value: object) -> float:
+        """Take a number within the bounds."""
         if isinstance(value, bool) or not isinstance(value, int | float):
-            advice = self._unquote(value)
+            advice = self.unquote(value)
             message = "expected a number without quotes" if advice else "expected a number"
             raise wrong(message, value, allowed=self.words(), near=advice)
         if not self.holds(value):
-            raise wrong("out of bounds", value, allowed=self.words(), near=self._advice(value))
+            raise wrong("out of bounds", value, allowed=self.words(), near=self.advice(value))
         # 0.0 and -0.0 are one value, and one number in the digest.
         return float(value) + 0.0
 
-    def _unquote(self, value: object) -> str:
+    def unquote(self, value: object) -> str:
+        """Give the number that stands in a text, or nothing."""
         match = _NUMERIC.fullmatch(value[:40]) if isinstance(value, str) else None
         if not match:
             return ""
         number = float(match[1]) / (100 if match[2] else 1)
-        return f"{number:g}" if self.holds(number) else self._advice(number)
+        return f"{number:g}" if self.holds(number) else self.advice(number)
 
-    def _advice(self, value: float) -> str:
+    def advice(self, value: float) -> str:
+        """Give the number within the bounds that was probably meant, or nothing."""
         guesses = (-value, value / 100, -value / 100) if self.fraction else (-value,)
         return next((f"{guess:g}" for guess in guesses if self.holds(guess)), "")
 
@@ -128,13 +148,9 @@ class _Bounds:
 def whole(least: int, most: int, *, nameable: bool = False) -> Checked:
     """Describe an integer within bounds."""
     words = f"a whole number from {least} to {most:,}"
-    words += " or a parameter's name" if nameable else ""
     number: dict[str, Any] = {"type": "integer", "minimum": least, "maximum": most}
-    name = {"type": "string", "pattern": f"^{NAME.pattern}$"}
 
-    def check(value: object) -> int | str:
-        if isinstance(value, str) and nameable and NAME.fullmatch(value):
-            return value
+    def check(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             near = ""
             if isinstance(value, float) and value.is_integer():
@@ -146,7 +162,9 @@ def whole(least: int, most: int, *, nameable: bool = False) -> Checked:
             raise wrong("out of bounds", value, allowed=words)
         return value
 
-    return Checked(check, {"anyOf": [number, name]} if nameable else number)
+    if nameable:
+        return Checked(_or_name(check), {"anyOf": [number, _NAME_SCHEMA]})
+    return Checked(check, number)
 
 
 def choice(*names: str, meant: dict[str, str] | None = None) -> Checked:
@@ -183,17 +201,9 @@ def check_flag(value: object) -> bool:
     """Take true or false and nothing else."""
     if isinstance(value, bool):
         return value
-    guesses = {
-        "yes": "true",
-        "on": "true",
-        "1": "true",
-        "no": "false",
-        "off": "false",
-        "0": "false",
-        "true": "true",
-        "false": "false",
-    }
-    near = guesses.get(str(value).casefold(), "")
+    meant = {"true": ("yes", "on", "1", "true"), "false": ("no", "off", "0", "false")}
+    word = str(value).casefold()
+    near = next((flag for flag, words in meant.items() if word in words), "")
     raise wrong("expected true or false", value, allowed="true, false", near=near)
 
 
@@ -260,8 +270,7 @@ def check_version(value: object) -> str:
 def check_number(value: object) -> int | float:
     """Take any finite number as it is."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        unbound = _Bounds(None, None, None, None, False, False)
-        raise wrong("expected a number", value, near=unbound._unquote(value))
+        raise wrong("expected a number", value, near=Bounds().unquote(value))
     return value
 
 
@@ -270,8 +279,8 @@ def check_argument(value: object) -> int | float | str:
     if isinstance(value, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,63}", value, re.ASCII):
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
-        unbound = _Bounds(None, None, None, None, False, True)
-        raise wrong("expected a number or a parameter's name", value, near=unbound._unquote(value))
+        near = Bounds().unquote(value)
+        raise wrong("expected a number or a parameter's name", value, near=near)
     # 14.0 and 14 ask for the same indicator; its declared type decides how it is written.
     return int(value) if float(value).is_integer() else value
 

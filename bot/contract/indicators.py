@@ -1,8 +1,8 @@
 """Parameters, indicators and rules as the contract writes them."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
-from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import ConfigDict, Discriminator, Field, Tag
 
 from bot.contract.field_types import Number, Part, Rule, plain_or_mapping
 from bot.contract.fields import (
@@ -12,7 +12,6 @@ from bot.contract.fields import (
     check_number,
     check_range,
     text,
-    wrong,
 )
 from bot.contract.symbols import TIMEFRAME
 
@@ -49,18 +48,6 @@ class Parameter(Part):
         """Tell whether default and range are all written as integers."""
         return all(isinstance(value, int) for value in (self.default, *(self.range or ())))
 
-    @model_validator(mode="after")
-    def _default_within_range(self) -> "Parameter":
-        if self.range and not self.range[0] <= self.default <= self.range[1]:
-            low, high = self.range
-            raise wrong(
-                "the default is outside its range",
-                self.default,
-                allowed=f"{low} to {high}",
-                at="default",
-            )
-        return self
-
 
 _TIMEFRAME_FIELD: Any = Field(
     default=None,
@@ -72,6 +59,8 @@ _TIMEFRAME_FIELD: Any = Field(
 
 class TalibIndicator(Part):
     """A TA-Lib function; every other key is one of its arguments, by TA-Lib's own name."""
+
+    later: ClassVar[frozenset[str]] = frozenset({"timeframe"})
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[
@@ -107,6 +96,8 @@ class TalibIndicator(Part):
 
 class ExpressionIndicator(Part):
     """An indicator written in the rule language."""
+
+    later: ClassVar[frozenset[str]] = frozenset({"timeframe"})
 
     expression: Rule = Field(
         description="Any numeric expression of the rule language.",
@@ -156,9 +147,3 @@ class Rules(Part):
         description="Buy back what was sold short where this is true.",
         examples=["rsi < 30"],
     )
-
-    @model_validator(mode="after")
-    def _at_least_one_entry(self) -> "Rules":
-        if self.enter_long is None and self.enter_short is None:
-            raise wrong("no rule to enter a trade", allowed="enter_long or enter_short")
-        return self

@@ -2,12 +2,12 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
-from bot.contract.code_paths import INNER_PATH, suffix
+from bot.contract.code_paths import INNER_PATH
 from bot.contract.field_types import Part
 from bot.contract.fields import amount, choice, pattern, wrong
-from bot.contract.symbols import SYMBOL, TIME, TIMEFRAME, file_symbol, moment
+from bot.contract.symbols import SYMBOL, TIME, TIMEFRAME, file_symbol
 
 
 def _unlike_files(symbols: tuple[str, ...]) -> tuple[str, ...]:
@@ -81,21 +81,3 @@ class Data(Part):
         description="Candles from here on do not count, in UTC.",
         examples=["2024-07-01"],
     )
-
-    @model_validator(mode="after")
-    def _keys_fit_the_source(self) -> "Data":
-        is_file = self.source in ("csv", "feather")
-        if is_file and self.path is None:
-            raise wrong(f"source {self.source} needs a path", allowed="path: data/candles.csv")
-        if not is_file and self.exchange is None:
-            raise wrong(f"source {self.source} needs an exchange", allowed="exchange: binance")
-        if is_file and self.exchange is not None:
-            raise wrong(f"exchange has no use with source {self.source}", at="exchange")
-        if self.source == "ccxt" and self.path is not None:
-            raise wrong("path has no use with source ccxt", at="path")
-        other = {"csv": (".feather", ".parquet", ".json"), "feather": (".csv", ".json", ".parquet")}
-        if self.path and suffix(self.path) in other.get(self.source, ()):
-            raise wrong(f"this is no {self.source} file", self.path, at="path")
-        if self.start and self.end and moment(self.start) >= moment(self.end):
-            raise wrong("end is not after start", self.end, at="end")
-        return self

@@ -1,6 +1,6 @@
 """What a trade may lose, what it aims at, how large it is and what it costs."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import (
     AfterValidator,
@@ -9,7 +9,6 @@ from pydantic import (
     Field,
     GetJsonSchemaHandler,
     Tag,
-    model_validator,
 )
 from pydantic_core import CoreSchema
 
@@ -58,16 +57,6 @@ class Trailing(Part):
         default=False, description="Do not trail at all before activate_at.", examples=[True]
     )
 
-    @model_validator(mode="after")
-    def _activation_is_given(self) -> "Trailing":
-        if self.only_after_activation and self.activate_at is None:
-            raise wrong(
-                "only_after_activation needs activate_at",
-                at="only_after_activation",
-                allowed="activate_at: 0.05",
-            )
-        return self
-
 
 class _ShortForm:
     """Publish that a plain number stands for the mapping."""
@@ -85,6 +74,8 @@ def _long_form(value: object) -> object:
 
 class Size(Part):
     """How much is bought; exactly one of equity, units and risk."""
+
+    later: ClassVar[frozenset[str]] = frozenset({"cap"})
 
     equity: (
         Annotated[NumberOrName, amount(above=0, most=1, fraction=True, nameable=True)] | None
@@ -107,16 +98,6 @@ class Size(Part):
             examples=[1.0],
         )
     )
-
-    @model_validator(mode="after")
-    def _exactly_one(self) -> "Size":
-        given = [name for name in ("equity", "units", "risk") if getattr(self, name) is not None]
-        if len(given) != 1:
-            found = f"{' and '.join(given)} are given" if given else "no size is given"
-            raise wrong(f"{found}; exactly one is needed", allowed="equity, units or risk")
-        if self.cap is not None and self.risk is None:
-            raise wrong("cap is for a size by risk", allowed="risk: 0.01 beside it", at="cap")
-        return self
 
     @property
     def parts(self) -> tuple[str, NumberOrName, NumberOrName | None]:
