@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fetches what the tests hold bot.testing against: GitHub's OpenAPI description and real webhook
+# Fetches what the tests hold tests.doubles.github against: GitHub's OpenAPI description and real webhook
 # payloads; and GitHub's own parser of workflows, bundled into one program. The versions are pinned in tools/npm/package.json; of each package only the files for
 # github.com are kept (the whole would be 400 MB), where `npm install` would put them.
 set -euo pipefail

@@ -8,8 +8,6 @@ from bot.forge.github_api import GitHubApi
 from bot.forge.github_comments import Thread
 from bot.forge.port import PullState
 from bot.report.hidden_block import read_hidden_block
-from bot.testing import GitHubServer
-from bot.testing.description import Description, read_description
 from bot.workflow.starter import OWN
 from tests.bot.workflow.hub import (
     HOUSE,
@@ -27,6 +25,8 @@ from tests.bot.workflow.hub import (
 )
 from tests.bot.workflow.judged import judged_contracts
 from tests.bot.workflow.proposals import contract, forge_of
+from tests.doubles.github import GitHubServer
+from tests.doubles.github.description import Description, read_description
 from tests.e2e.under_act import house_of_the_action, run_under_act
 from tests.security.forger import read_case, seal, write_tag
 

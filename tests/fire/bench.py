@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from bot.cli import main
-from bot.testing import GitHubServer
-from bot.testing.git_store import GitStore
-from bot.testing.messages import Exchange
 from bot.workflow.handover import case_path, handed_text
 from tests.bot.workflow.hub import NAME, World, git, make_world
 from tests.bot.workflow.line import Legs, permissions, read_matrix, variables
+from tests.doubles.github import GitHubServer
+from tests.doubles.github.git_store import GitStore
+from tests.doubles.github.messages import Exchange
 from tests.fire.judging import judged_once
 
 STAGES = ("plan", "announce", "generate", "gates", "write")

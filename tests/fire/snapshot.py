@@ -4,8 +4,8 @@ import re
 from typing import Any
 
 from bot.report.hidden_block import read_hidden_block
-from bot.testing.state import Issue
 from tests.bot.workflow.hub import World, git
+from tests.doubles.github.state import Issue
 
 _MARKER = re.compile(r"<!-- stratwright:([a-z][^ ]*)(?: run=[0-9]+)? -->\n?")
 _PROPOSED = re.compile(r"(?:proposed in|so) #([0-9]+)")

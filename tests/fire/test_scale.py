@@ -8,10 +8,10 @@ import pytest
 from bot.forge.github import GitHubForge
 from bot.forge.github_api import GitHubApi
 from bot.forge.github_comments import Thread
-from bot.testing.messages import GIT_ROUTE, GRAPHQL_ROUTE, Exchange
 from bot.workflow.items import MOST_JOBS
 from bot.workflow.writing import USUAL
 from tests.bot.workflow.hub import NAME, push
+from tests.doubles.github.messages import GIT_ROUTE, GRAPHQL_ROUTE, Exchange
 from tests.e2e.lines import candles_text, contract_text
 from tests.fire.cells import changes, differs
 from tests.fire.flows import CANDLES

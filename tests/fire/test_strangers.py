@@ -1,7 +1,7 @@
 import pytest
 
-from bot.testing.messages import Exchange
 from tests.bot.workflow.hub import git, issue
+from tests.doubles.github.messages import Exchange
 from tests.fire import strangers
 from tests.fire.bench import Kept, Ran
 from tests.fire.flows import FORM

@@ -15,8 +15,8 @@ from bot.forge.port import Actor, Check, Decision, Draft, PullState
 from bot.git.command import GitCommand
 from bot.health.github import examine_github, make_label
 from bot.settings import PullRequests, Settings
-from bot.testing import GitHubServer
 from tests.bot.workflow.hub import NAME, OWNER, READ, STRANGER, WRITE, World, git, make_world
+from tests.doubles.github import GitHubServer
 
 BRANCH = "ai/generated/oversold-dip/strategy"
 ID = "corr_0123456789ab"
@@ -361,7 +361,7 @@ def test_retry_after_is_honoured_when_github_is_away(world: World, status: int) 
     slept: list[float] = []
     api = GitHubApi(NAME, world.token(), world.hub.url, pace=1.0, sleep=slept.append)
     world.hub.faults.add("GET /repos/*", status=status, headers={"Retry-After": "9"})
-    api.get("labels")
+    api.get("issues")
     assert slept == [9.0]
 
 
@@ -407,13 +407,14 @@ def test_a_reopening_that_github_refuses_without_a_reason_opens_no_second_one(wo
 
 def test_what_has_not_changed_is_read_again_for_nothing(world: World) -> None:
     api = GitHubApi(NAME, world.token(), world.hub.url, pace=0.0)
-    first = api.get("labels", per_page=100)
+    world.hosted.open_issue("x", "y", "alice", [])
+    first = api.get("issues", per_page=100)
     first.append("ours to change")
     before = api.counted
-    assert api.get("labels", per_page=100) == first[:-1]
+    assert api.get("issues", per_page=100) == first[:-1]
     assert (api.calls, api.counted, before) == (2, 1, 1)
-    world.hosted.record.labels.clear()
-    assert api.get("labels", per_page=100) == []
+    world.hosted.record.issues.clear()
+    assert api.get("issues", per_page=100) == []
     assert (api.calls, api.counted) == (3, 2)
     assert [each.status for each in world.hub.requests[-3:]] == [200, 304, 200]
 
@@ -421,11 +422,11 @@ def test_what_has_not_changed_is_read_again_for_nothing(world: World) -> None:
 def test_no_more_answers_are_kept_than_a_job_needs(world: World) -> None:
     api = GitHubApi(NAME, world.token(), world.hub.url, pace=0.0)
     for page in range(1, 120):
-        api.get("labels", per_page=1, page=page)
+        api.get("issues", per_page=1, page=page)
     before = api.counted
-    api.get("labels", per_page=1, page=119)
+    api.get("issues", per_page=1, page=119)
     assert api.counted == before
-    api.get("labels", per_page=1, page=1)
+    api.get("issues", per_page=1, page=1)
     assert api.counted == before + 1
 
 

@@ -48,6 +48,13 @@ def test_wheel_installation_and_checkout_have_the_same_digest(wheel: Path, tmp_p
     assert digest_in(tmp_path) == wheel_digest(wheel)
 
 
+def test_the_wheel_holds_the_packages_and_no_test_or_double(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as content:
+        names = [Path(name) for name in content.namelist() if ".dist-info/" not in name]
+    assert {name.parts[0] for name in names} == set(PACKAGES)
+    assert not [name for name in names if {"doubles", "tests", "testing"} & set(name.parts[:-1])]
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_one_changed_added_or_missing_file_is_another_product(
     package: str, wheel: Path, tmp_path: Path

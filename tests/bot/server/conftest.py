@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.testing import GitHubServer
 from tests.bot.server.service import Service, make_service
+from tests.doubles.github import GitHubServer
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from bot.server.deliveries import sign
-from bot.testing import GitHubServer
 from tests.bot.workflow.hub import HOUSE, NAME, World, make_world
+from tests.doubles.github import GitHubServer
 
 SECRET = "correct horse battery staple"  # noqa: S105 - of the tests
 GRANTED = {"checks": "write", "contents": "write", "issues": "write", "pull_requests": "write"}

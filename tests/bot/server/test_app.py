@@ -22,9 +22,9 @@ from bot.server.app import MOST_ARRIVING
 from bot.server.deliveries import MOST_BYTES, Delivery, sign
 from bot.server.intake import Intake, QueueUnavailable
 from bot.server.queue import Added
-from bot.testing import GitHubServer
 from tests.bot.server.service import SECRET, Service, headers, make_service, wait_for
 from tests.bot.workflow.hub import HOUSE, comment, push
+from tests.doubles.github import GitHubServer
 
 EXAMPLES = json.loads(
     gzip.decompress((HOUSE / "tests/fixtures/webhook_examples.json.gz").read_bytes())

@@ -12,9 +12,9 @@ from pydantic import SecretStr
 
 from bot.forge.github_api import Missing, Passing
 from bot.server.tokens import KEEP_S, NotInstalled, Tokens
-from bot.testing import GitHubServer
 from tests.bot.server.service import GRANTED, PEM, Service
 from tests.bot.workflow.hub import NAME
+from tests.doubles.github import GitHubServer
 
 
 @pytest.fixture

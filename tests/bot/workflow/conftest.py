@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.testing import GitHubServer
 from tests.bot.workflow.hub import World, make_world
+from tests.doubles.github import GitHubServer
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.testing import GitHubServer, HostedRepository
+from tests.doubles.github import GitHubServer, HostedRepository
 from tests.templates import copy_template
 
 HOUSE = Path(__file__).parents[3]

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from bot.cli import main
-from bot.testing import GitHubServer
-from bot.testing.git_store import GitStore
 from tests.bot.workflow.hub import NAME, World, git, make_world, push
 from tests.bot.workflow.line import Legs, permissions, read_matrix, variables
+from tests.doubles.github import GitHubServer
+from tests.doubles.github.git_store import GitStore
 
 
 @dataclass

@@ -6,10 +6,10 @@ import pytest
 
 from bot.cli import main
 from bot.forge.github_comments import Thread
-from bot.testing import GitHubServer
 from tests.bot.workflow.hub import World, form, issue, make_world, push
 from tests.bot.workflow.line import run_event
 from tests.bot.workflow.proposals import DIP, forge_of
+from tests.doubles.github import GitHubServer
 
 BAD = "timestamp,open,high,low,close,volume\n2024-01-01T00:00:00Z,1,2,3,4,5\n"
 

@@ -8,11 +8,11 @@ import cmarkgfm
 import pytest
 
 from bot.forge.github_comments import Thread
-from bot.testing import GitHubServer
 from bot.workflow.actions import Actions, say_in_log
 from tests.bot.workflow.hub import HOUSE, NAME, World, comment, form, git, issue, make_world, push
 from tests.bot.workflow.line import run_event
 from tests.bot.workflow.proposals import forge_of
+from tests.doubles.github import GitHubServer
 
 DIP = (HOUSE / "contracts/oversold_dip.yaml").read_text()
 HOSTILE = (
