@@ -24,8 +24,10 @@ from bot.contract.load import load_contract
 from bot.data.market_data import read_market_data
 from bot.gates.freqtrade.installation import find_freqtrade
 from bot.gates.freqtrade.target import examine_freqtrade
-from bot.gates.port import Case
-from bot.proof.examination import Examination, examine
+from bot.proof.assignment import Origin, assign
+from bot.proof.edges import Prover
+from bot.proof.examination import Examination
+from bot.proof.line import prove, write
 from bot.workshop import opened_sandbox, say_on_terminal, warm_mypy_cache
 from sandbox_runner.port import USUAL_LIMITS, Job, Outcome, Sandbox
 
@@ -69,12 +71,12 @@ def _label(job: Job) -> str:
 def suite(sandbox: Timed, mypy_cache: Path | None) -> tuple[float, Examination]:
     """One run of every gate, and its wall time."""
     contract = load_contract(EXAMPLE).strategy
-    program, data = compile_contract(contract), read_market_data(contract, Path())
-    files = TemplateCoder().write(contract, EXAMPLE.as_posix()).contents
-    case = Case(files, frozenset(contract.planned_files))
+    origin = Origin("corr_000000000000", EXAMPLE.as_posix(), "", b"")
+    work = assign(contract, read_market_data(contract, Path()), origin)
+    candidate = write(work, TemplateCoder())
     start = time.monotonic()
-    found = examine(contract, program, case, data, "corr_000000000000", sandbox, mypy_cache)
-    return time.monotonic() - start, found
+    found = prove(work, candidate, Prover(sandbox, mypy_cache))
+    return time.monotonic() - start, found.examination
 
 
 def seconds_of_parity(sandbox: Sandbox) -> float | None:

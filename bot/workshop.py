@@ -1,19 +1,20 @@
-"""Names in settings and on the command line to the edges that a line works with."""
+"""Opens the edges that a line works with, by the names in settings and on the command line."""
 
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from bot.bus.port import open_bus
-from bot.coder.template.template_coder import TemplateCoder
+from bot.coder.port import Coder
+from bot.contract.model import AnyContract
 from bot.errors import InputError, WorldError
 from bot.files import cache_folder
 from bot.forge.port import open_forge
 from bot.gates.freqtrade.installation import find_freqtrade
-from bot.git.repository import Repository, open_repository
+from bot.git.repository import open_repository
 from bot.logs import log_file, set_up
-from bot.proof.line import Workshop
-from bot.settings import FILE, parse_settings
+from bot.proof.edges import Prover, Workshop
+from bot.settings import FILE, Settings, parse_settings
 from sandbox_runner.cache import Memory
 from sandbox_runner.mypy_cache import warm_cache
 from sandbox_runner.port import Sandbox, SandboxUnavailable, open_sandbox
@@ -38,42 +39,45 @@ def open_workshop(
     repository = open_repository(place)
     settings = parse_settings(repository.read(repository.base().commit, FILE))
     set_up(log_file(repository.folder))
+    prover = open_prover(sandbox, say, open_memory(fresh=fresh))
     return Workshop(
         repository=repository,
         forge=open_forge(forge, repository),
         bus=open_bus(repository.folder),
-        coder=TemplateCoder(),
-        sandbox=opened_sandbox(sandbox),
-        mypy_cache=warm_mypy_cache(say),
+        open_coder=lambda contract: open_coder(contract, settings),
+        open_prover=lambda: prover,
         regenerate=regenerate,
         freqtrade=find_freqtrade(),
         require_targets=require_targets or settings.require_targets,
-        memory=open_memory(fresh=fresh),
         say=say,
     )
 
 
-def open_checking(
-    repository: Repository, sandbox: str = "auto", say: Callable[[str], None] = lambda line: None
-) -> Workshop:
-    """Open what the gates need to judge a tag's candidate again, with nothing remembered.
+def open_coder(contract: AnyContract, settings: Settings) -> Coder:
+    """Open the coder that a contract and the settings name; nobody else's word counts.
+
+    It is the template, until models can be configured.
+    """
+    from bot.coder.template.template_coder import TemplateCoder
+
+    return TemplateCoder()
+
+
+def open_prover(
+    sandbox: str = "auto",
+    say: Callable[[str], None] = lambda line: None,
+    memory: Memory | None = None,
+) -> Prover:
+    """Open what the gates need; without a memory, everything is run again.
 
     Raises:
         WorldError: nothing here can isolate generated code.
     """
-    return Workshop(
-        repository=repository,
-        forge=open_forge("local", repository),
-        bus=open_bus(repository.folder),
-        coder=TemplateCoder(),
-        sandbox=opened_sandbox(sandbox),
-        mypy_cache=warm_mypy_cache(say),
-        say=say,
-    )
+    return Prover(opened_sandbox(sandbox), warm_mypy_cache(say), memory=memory, say=say)
 
 
 def opened_sandbox(kind: str) -> Sandbox:
-    """The sandbox, proven to isolate.
+    """Open the sandbox, proven to isolate.
 
     Raises:
         WorldError: there is none.
@@ -87,12 +91,12 @@ def opened_sandbox(kind: str) -> Sandbox:
 
 
 def open_memory(*, fresh: bool = False) -> Memory:
-    """What the sandbox answered before, on this machine and for this user."""
+    """Open what the sandbox answered before, on this machine and for this user."""
     return Memory(cache_folder() / "answers", fresh)
 
 
 def warm_mypy_cache(say: Callable[[str], None]) -> Path | None:
-    """mypy's cache of the libraries; without one mypy takes ten seconds longer, no less strict."""
+    """Warm mypy's cache of the libraries; without one mypy takes ten seconds longer."""
     folder = cache_folder()
     if not any(folder.glob("mypy-*")):
         say("reading the libraries' types for mypy, once")

@@ -27,7 +27,7 @@ from bot.contract.model import Contract
 from bot.gates.freqtrade.installation import find_freqtrade
 from bot.gates.freqtrade.parity import Expectation, differing_trade
 from bot.gates.mutation.mutation_gate import Mutation
-from bot.proof.targets import decide_delivery
+from bot.proof.targets import decide_targets
 from tools.corpus_markets import BARS, markets
 from tools.freqtrade_answers import ask_freqtrade
 
@@ -95,7 +95,7 @@ def _compared(subjects: list[Subject], folder: Path, bars: int) -> Iterator[Row]
 
 def _written(path: Path, folder: Path) -> Subject:
     contract = load_contract(path).strategy
-    decide_delivery(contract, find_freqtrade(), strict=True)
+    decide_targets(contract, find_freqtrade(), strict=True)
     program = compile_contract(contract)
     place = folder / contract.name
     place.mkdir()
@@ -146,30 +146,21 @@ def adapter_mismatches(subject: Subject, frame: pd.DataFrame) -> int:
 
 def judged(paths: list[Path]) -> Iterator[tuple[str, int, list[str]]]:
     """Every contract before every gate, in the sandbox: gates that passed, and what others say."""
-    from bot.gates.port import Case
-    from bot.proof.examination import examine
-    from bot.workshop import opened_sandbox, say_on_terminal, warm_mypy_cache
+    from bot.proof.assignment import Origin, assign
+    from bot.proof.line import write_and_prove
+    from bot.workshop import open_prover, say_on_terminal
     from tools.corpus_markets import market_data
 
-    sandbox, cache = opened_sandbox("auto"), warm_mypy_cache(say_on_terminal)
+    prover = open_prover("auto", say_on_terminal)
     for path in paths:
         contract = load_contract(path).strategy
-        examination = examine(
-            contract,
-            compile_contract(contract),
-            Case(
-                TemplateCoder().write(contract, path.name).contents,
-                frozenset(contract.planned_files),
-            ),
-            market_data(contract, GATE_BARS),
-            "corr_000000000000",
-            sandbox,
-            cache,
-            delivery=decide_delivery(contract, find_freqtrade(), strict=True),
-        )
-        refused = [v for v in examination.verdicts if not v.passed]
+        targets = decide_targets(contract, find_freqtrade(), strict=True)
+        origin = Origin("corr_000000000000", path.name, "", b"")
+        work = assign(contract, market_data(contract, GATE_BARS), origin, targets)
+        *_, proven = write_and_prove(work, TemplateCoder(), prover)
+        refused = [v for v in proven.verdicts if not v.passed]
         words = [f"{verdict.name}: {verdict.reason}" for verdict in refused]
-        yield contract.name, len(examination.verdicts) - len(refused), words
+        yield contract.name, len(proven.verdicts) - len(refused), words
 
 
 def mutated(paths: list[Path]) -> Iterator[tuple[str, Mutation]]:

@@ -25,12 +25,13 @@ import pandas as pd
 
 from adapters.views import CandleView
 from bot.coder.template.template_coder import TemplateCoder
-from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
 from bot.contract.model import Contract
 from bot.data.market_data import MarketData, read_market_data
 from bot.gates.port import Case
 from bot.gates.static.check import check_bytes
+from bot.proof.assignment import Origin, assign
+from bot.proof.edges import Prover
 from bot.proof.examination import Examination, judge_trial
 from bot.proof.trial import run_trial
 from bot.workshop import opened_sandbox
@@ -144,8 +145,10 @@ class Market:
     def __init__(self, folder: Path, text: str, dress: Callable[[MarketData], MarketData]) -> None:
         (folder / "contract.yaml").write_text(text, "utf-8")
         self.contract: Contract = load_contract(folder / "contract.yaml").strategy
-        self.program = compile_contract(self.contract)
-        self.data = dress(read_market_data(self.contract, folder))
+        data = dress(read_market_data(self.contract, folder))
+        self.work = assign(
+            self.contract, data, Origin("corr_000000000000", "contract.yaml", "", b"")
+        )
         written = TemplateCoder().write(self.contract, "contract.yaml").contents
         self.strategy = f"Backtest/codes/{self.contract.file_stem}.py"
         self.tests = f"tests/test_{self.contract.file_stem}.py"
@@ -198,12 +201,8 @@ class Bench:
         """
         files = market.files if source is None else {**market.files, market.strategy: source}
         sandbox = Behaviour(self.sandbox, tests)
-        trial = run_trial(
-            market.contract, market.program, files, market.data, sandbox, limits=limits
-        )
-        case = Case(files, frozenset(files))
-        name = "corr_000000000000"
-        found = judge_trial(market.contract, market.program, case, market.data, name, (), trial)
+        trial = run_trial(market.work, files, Prover(sandbox, limits=limits))
+        found = judge_trial(market.work, Case(files, frozenset(files)), (), trial)
         outcomes = (trial.tests, *(talk.outcome for talk in (trial.whole, trial.again, trial.cuts)))
         return found, any(out.exit_code is None for out in outcomes)
 

@@ -42,6 +42,11 @@ class Coder(Protocol):
     """Writes candidates; never changes the contract."""
 
     @property
+    def name(self) -> str:
+        """Names the coder in candidates and evidence."""
+        ...
+
+    @property
     def rounds(self) -> int:
         """How many candidates it may try before the task is blocked."""
         ...

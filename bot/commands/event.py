@@ -180,17 +180,17 @@ def run_gates(args: argparse.Namespace) -> int:
     from bot.workflow.handover import read_handed
     from bot.workflow.stages import run_gates as run_one
     from bot.workflow.writing import check_keys
-    from bot.workshop import opened_sandbox, warm_mypy_cache
+    from bot.workshop import open_prover
 
     cases, handed = read_handed(args.cases), dict[str, str]()
     keys = [key for key in check_keys(args.keys) if key in cases]
     if not keys:
         say("nothing to judge: the generate job found nothing to do, or did not deliver")
         return 0
-    sandbox, cache = opened_sandbox("auto"), warm_mypy_cache(say)
+    prover = open_prover("auto", say)
 
     def one(key: str) -> None:
-        examination, digest = run_one(key, cases[key], args.handover, sandbox, cache, say)
+        examination, digest = run_one(key, cases[key], args.handover, prover)
         handed[key] = digest
         for line in gate_table(examination.verdicts).splitlines():
             say(line)

@@ -4,8 +4,12 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bot.errors import InputError
+
+if TYPE_CHECKING:
+    from bot.coder.port import Candidate
 
 HELP = "let the gates judge a candidate, without Git"
 FEWEST_CANDLES = 400
@@ -108,60 +112,41 @@ def run_freqtrade(args: argparse.Namespace) -> int:
 
 def run_contract(args: argparse.Namespace, path: Path) -> int:
     """Judge the candidate of a contract."""
-    from bot.coder.port import Candidate
-    from bot.coder.template.template_coder import TemplateCoder
     from bot.contract.digest import contract_digest
-    from bot.contract.language.program import compile_contract
     from bot.contract.load import load_contract
     from bot.data.market_data import read_market_data
     from bot.files import contract_label, repository_root, write_files
     from bot.gates.freqtrade.installation import find_freqtrade
     from bot.gates.mutation.mutation_gate import GATE, try_mutants
-    from bot.gates.port import Case
     from bot.git.identity import correlation_id
-    from bot.proof.evidence import Origin
-    from bot.proof.examination import examine
-    from bot.proof.sealing import seal
-    from bot.proof.targets import decide_delivery
+    from bot.proof.assignment import Origin, assign
+    from bot.proof.line import prove, write_and_prove
+    from bot.proof.sealing import Destination, seal
+    from bot.proof.targets import decide_targets
     from bot.report.headline import figures_of, told_lines
     from bot.report.terminal import gate_table
-    from bot.workshop import open_memory, opened_sandbox, say_on_terminal, warm_mypy_cache
+    from bot.settings import Settings
+    from bot.workshop import open_coder, open_memory, open_prover, say_on_terminal
 
     loaded = load_contract(path)
     contract, label = loaded.strategy, contract_label(path)
-    program = compile_contract(contract)
     data = read_market_data(contract, repository_root(path), args.data, say_on_terminal)
-    delivery = decide_delivery(contract, find_freqtrade(), strict=args.require_targets)
-    planned = contract.planned_files
-    if args.candidate is None:
-        candidate = TemplateCoder().write(contract, label)
-    else:
-        candidate = Candidate(_read(args.candidate, planned), "unknown", "", "sha256:" + "0" * 64)
+    targets = decide_targets(contract, find_freqtrade(), strict=args.require_targets)
     digest = contract_digest(contract)
-    sandbox = opened_sandbox(args.sandbox)
     name = correlation_id("local", label, digest, data.digest, "gate")
-    examination = examine(
-        contract,
-        program,
-        Case(candidate.contents, frozenset(planned)),
-        data,
-        name,
-        sandbox,
-        warm_mypy_cache(say_on_terminal),
-        delivery=delivery,
-        memory=open_memory(fresh=args.fresh),
-    )
+    work = assign(contract, data, Origin(name, label, digest, loaded.data), targets)
+    prover = open_prover(args.sandbox, memory=open_memory(fresh=args.fresh))
+    if args.candidate is None:
+        *_, proven = write_and_prove(work, open_coder(contract, Settings()), prover)
+    else:
+        proven = prove(work, _read(args.candidate, contract.planned_files), prover)
     if args.out is not None:
-        origin = Origin(name, label, digest, loaded.data)
-        kept = delivery.kept(contract, candidate)
-        sealed = seal(
-            contract, program, origin, kept, data, examination, "no tag", delivery=delivery
-        )
-        write_files(args.out, sealed.evidence.files)
+        write_files(args.out, seal(proven, Destination("no tag")).evidence.files)
+    examination = proven.examination
     verdicts, told = list(examination.verdicts), {}
     tried = any(verdict.name == GATE for verdict in verdicts)
     if args.mutants and not tried and all(verdict.passed for verdict in verdicts):
-        mutation = try_mutants(contract, candidate.contents, sandbox)
+        mutation = try_mutants(contract, proven.candidate.contents, prover.sandbox)
         verdicts.append(mutation.verdict)
         told = {"mutants": mutation.to_dict()}
     passed = all(verdict.passed for verdict in verdicts)
@@ -173,18 +158,20 @@ def run_contract(args: argparse.Namespace, path: Path) -> int:
             "passed": passed,
             "gates": [verdict.to_dict() for verdict in verdicts],
             "remembered": sorted(examination.remembered),
-            "notes": list(delivery.notes),
+            "notes": list(targets.notes),
             **told,
         }
         sys.stdout.write(json.dumps(answer) + "\n")
     else:
-        notes = "".join(f"{note}\n" for note in (*told_lines(summary), *delivery.notes))
+        notes = "".join(f"{note}\n" for note in (*told_lines(summary), *targets.notes))
         sys.stdout.write(f"{gate_table(verdicts, examination.remembered)}{notes}\n")
     return 0 if passed else 1
 
 
-def _read(folder: Path, planned: tuple[str, ...]) -> dict[str, str]:
-    """The planned files that are there; anything else in the folder does not count."""
+def _read(folder: Path, planned: tuple[str, ...]) -> "Candidate":
+    """Read the planned files that are there; anything else in the folder does not count."""
+    from bot.coder.port import Candidate
+
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder", "Give the folder that `generate` wrote to.")
     found = {}
@@ -192,4 +179,4 @@ def _read(folder: Path, planned: tuple[str, ...]) -> dict[str, str]:
         place = folder / path
         if place.is_file() and not place.is_symlink():
             found[path] = place.read_bytes().decode("utf-8", "surrogateescape")
-    return found
+    return Candidate(found, "unknown", "", "sha256:" + "0" * 64)

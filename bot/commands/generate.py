@@ -28,13 +28,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write all files, or none if any contract has a mistake."""
-    from bot.coder.template.template_coder import TemplateCoder
     from bot.files import contract_label, write_files
+    from bot.settings import Settings
+    from bot.workshop import open_coder
 
-    coder = TemplateCoder()
     files: dict[str, str] = {}
     origin: dict[str, Path] = {}
     for loaded in _load(args.contracts):
+        coder = open_coder(loaded.strategy, Settings())
         candidate = coder.write(loaded.strategy, contract_label(loaded.path))
         for path, text in candidate.files.items():
             if path in origin:

@@ -11,7 +11,7 @@ from bot.errors import InputError, StratwrightError
 
 if TYPE_CHECKING:
     from bot.pipeline import Result
-    from bot.proof.line import Workshop
+    from bot.proof.edges import Workshop
 
 HELP = "plan, write, prove and propose contracts"
 

@@ -42,22 +42,23 @@ def run(args: argparse.Namespace) -> int:
     """Check everything; 0 if all of it holds, 4 if something needed is not here, else 1."""
     from bot.git.repository import open_repository
     from bot.proof.other_version import trusted_places, verify_elsewhere
-    from bot.proof.verification import verify
-    from bot.workshop import open_checking, say_on_terminal
+    from bot.proof.verification import Checker, verify
+    from bot.settings import Settings
+    from bot.workshop import open_coder, open_prover, say_on_terminal
 
     repository = open_repository(args.repository, to_write=False)
     say = (lambda line: None) if args.json else say_on_terminal
     places = trusted_places(args.wheels)
-    found = verify(
-        args.tag,
-        repository,
-        None if args.quick else lambda: open_checking(repository, args.sandbox, say),
+    checker = Checker(
+        lambda contract: open_coder(contract, Settings()),
+        None if args.quick else lambda: open_prover(args.sandbox, say),
         None
         if args.here
         else lambda tag, claim, where: verify_elsewhere(
             tag, claim, where, places, args.sandbox, say
         ),
     )
+    found = verify(args.tag, repository, checker)
     sys.stdout.write((as_json(found) if args.json else as_text(found)) + "\n")
     return found.exit_code
 

@@ -4,6 +4,7 @@ Objects are named by their content, so writing them twice writes nothing new, an
 half-way leaves no more than a few objects that nothing points to, which `git gc` removes.
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -88,6 +89,13 @@ def write_tag(
 def write_object(git: GitCommand, kind: str, data: bytes) -> str:
     """Write one object and give its id."""
     return git.ask("hash-object", "-w", "-t", kind, "--stdin", data=data).text
+
+
+def blob_id(data: bytes, length: int = 40) -> str:
+    """Name bytes as Git does; `length` tells SHA-1 from the longer SHA-256."""
+    algorithm = "sha1" if length == 40 else "sha256"
+    content = b"blob %d\0" % len(data) + data
+    return hashlib.new(algorithm, content, usedforsecurity=False).hexdigest()
 
 
 def check_path(path: str) -> None:

@@ -18,7 +18,7 @@ from bot.git.command import GitCommand
 from bot.git.delivery import Sides, View
 from bot.git.identity import TaskName
 from bot.git.lock import hold
-from bot.git.objects import Entry, read_ground, write_commit, write_tag, write_tree
+from bot.git.objects import Entry, blob_id, read_ground, write_commit, write_tag, write_tree
 from bot.git.origin import owner_and_name
 from bot.git.place import Place, find_place, read_person
 from bot.git.proposal import Proposal, Proposed, State, TagTaken
@@ -102,6 +102,25 @@ class Repository:
     def base(self, name: str | None = None) -> Base:
         """Find the commit to stand on; bot/git/base.py states the rule."""
         return find_base(self.git, self._remote.name, name)
+
+    def absent_from_base(self, files: Mapping[str, bytes]) -> tuple[str, ...]:
+        """Give the files of this checkout that the base does not have.
+
+        Raises:
+            InputError: the base has another file: a tag would hold that, and not what was proven.
+        """
+        base = self.base()
+        there = {
+            path: entry.id
+            for path, entry in self.entries(base.commit, files).items()
+            if entry.mode in ("100644", "100755")
+        }
+        for path in sorted(set(there) & set(files)):
+            if there[path] != blob_id(files[path], len(there[path])):
+                message = f"{path} here is not the one of {base.branch or base.commit[:12]}"
+                hint = "Commit and push the candles first, or take your change to them back."
+                raise InputError(message, hint)
+        return tuple(path for path in files if path not in there and (self.root / path).is_file())
 
     def lock(
         self,

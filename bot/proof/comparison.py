@@ -1,7 +1,7 @@
-"""A tagged commit to where it differs from what a run writes: byte for byte, in every file.
+"""Finds where a tagged commit differs from what a run writes: byte for byte, in every file.
 
 Anybody who may push can make a tag, a branch and a pull request with any words in them. So nothing
-that lies in Git is believed for its name, its digests or its trailers: it is believed because it is
+that lies in Git is trusted for its name, its digests or its trailers: it is trusted because it is
 what this run writes itself. Only the person who committed may be another.
 """
 
@@ -10,18 +10,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from bot.git.objects import read_ground
+from bot.git.proposal import TagTaken
 from bot.git.repository import Repository
-from bot.proof.evidence import PROVENANCE
+from bot.proof.evidence import PROVENANCE, makers
+from bot.proof.line import Proven
+from bot.proof.sealing import Sealed, commit_message, seal_on
 
 _COMMIT = re.compile(
     rb"tree [0-9a-f]+\n(?:parent [0-9a-f]+\n)+author (?P<author>.+)\ncommitter (?P<committer>.+)"
 )
+_MOST_NAMED = 20  # a stranger may list any number
 _TAG = re.compile(rb"object [0-9a-f]+\ntype commit\ntag (?P<name>.+)\ntagger (?P<tagger>.+)")
 
 
 @dataclass(frozen=True)
 class Writing:
-    """What a run writes for a candidate.
+    """Holds what a run writes for a candidate.
 
     Attributes:
         tag: its name.
@@ -34,6 +38,68 @@ class Writing:
     folder: str
     files: Mapping[str, bytes]
     message: str
+
+
+def written(proven: Proven, sealed: Sealed, tag: str) -> Writing:
+    """List everything that a run writes for a candidate."""
+    work, evidence, candidate = proven.work, sealed.evidence, proven.delivered
+    files = candidate.contents
+    files |= {f"{evidence.folder}/{name}": data for name, data in evidence.files.items()}
+    files[work.origin.contract_path] = work.origin.contract_bytes
+    message, trailers = commit_message(work, candidate, evidence.digest)
+    return Writing(tag, evidence.folder, files, trailers.attached_to(message))
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Holds a tag's commit that is, byte for byte, what this run writes; and what was written."""
+
+    commit: str
+    sealed: Sealed
+    parent: str
+
+
+def compare(proven: Proven, tag: str, repository: Repository) -> Compared | None:
+    """Compare the commit of a tag with what this run writes on the same base; None if no tag is.
+
+    Raises:
+        TagTaken: it differs, or stands on what the base branch never had; anybody who may push can
+            make a tag.
+    """
+    commit = repository.commit_of(f"refs/tags/{tag}")
+    if not commit:
+        return None
+    parents = repository.parents(commit)
+    if len(parents) != 1 or not repository.is_in(parents[0], repository.base().commit):
+        raise TagTaken(tag, commit, "it does not stand on a commit of the base branch")
+    sealed = seal_on(parents[0], proven, tag, repository)
+    writing = written(proven, sealed, tag)
+    for name, why in find_differences(writing, commit, repository):
+        raise TagTaken(tag, commit, f"{name} {why}{other_makers(writing, commit, repository)}")
+    return Compared(commit, sealed, parents[0])
+
+
+def compare_shown(proven: Proven, tag: str, repository: Repository) -> Compared | None:
+    """Give what an open pull request shows, if one more candidate would be the same there."""
+    try:
+        same = compare(proven, tag, repository) if tag else None
+    except TagTaken:
+        return None  # it was made otherwise, so there is something to make anew
+    return same if same and same.parent == repository.base().commit else None
+
+
+def other_makers(writing: Writing, commit: str, repository: Repository) -> str:
+    """Say which product and tools a tag names that are not those of this run; empty if none."""
+    path = f"{writing.folder}/{PROVENANCE}"
+    named = makers(repository.read(commit, path) or b"")
+    here = makers(writing.files[path])
+    other = [
+        f"{key if key in here else ascii(key[:40])} {named[key][:40]!a} there, "
+        f"{here.get(key, 'none')} here"
+        for key in sorted(named)
+        if named[key] != here.get(key)
+    ]
+    return f"; it was made with {', '.join(other[:_MOST_NAMED])}" if other else ""
 
 
 def find_differences(

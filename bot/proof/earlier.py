@@ -1,87 +1,105 @@
-"""The base branch to the trades that its version of a strategy makes on today's candles."""
+"""Finds what an earlier run, or somebody else, put under the names of an assignment."""
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
-from typing import Any
 
-from Backtest.positions import Trade
-from bot.contract.digest import contract_digest
-from bot.contract.language.program import compile_contract
-from bot.contract.load import FORMS, load_contract, parse_contract
-from bot.contract.model import Contract
-from bot.data.market_data import MarketData
-from bot.errors import InputError, StratwrightError
+from bot.contract.load import load_contract
+from bot.errors import InputError, WorldError
 from bot.forge.port import PullRequest, PullState
 from bot.git.identity import TaskName
 from bot.git.repository import Repository
-from bot.proof.evidence import PROVENANCE
-from bot.proof.judge import decide, judge
+from bot.proof.assignment import Assignment
+from bot.proof.edges import Workshop
 from bot.report.hidden_block import read_hidden_block
 
 
 @dataclass(frozen=True)
-class EarlierVersion:
-    """What the base branch has of a task.
+class Earlier:
+    """Says what is under a contract's name, by its words alone; none of it is trusted.
 
     Attributes:
-        name: as "the base branch at 1a2b3c4".
-        trades: what its contract does on the candles of the new one.
+        tag: the name to deliver under.
+        pull: the newest pull request of the branch, whoever made it and whatever it says.
+        claimed: whether that pull request says that it proposes this very run.
+        closed: whether a person closed it unmerged. A no is obeyed without proof, because all that
+            follows from it is that nothing is proposed.
+        shown: the newest tag, where one more candidate is asked for and that pull request is open
+            with the newest already.
     """
 
-    name: str
-    trades: Sequence[Trade]
+    tag: str
+    pull: PullRequest | None = None
+    claimed: bool = False
+    closed: bool = False
+    shown: str = ""
+
+    def merged_as(self, commit: str, repository: Repository) -> bool:
+        """Say whether the pull request was merged into the base, with a commit in its head."""
+        pull = self.pull
+        if pull is None or pull.state is not PullState.MERGED:
+            return False
+        if pull.draft.base != repository.base().branch:
+            return False
+        head = repository.commit_of(pull.draft.head)
+        return bool(head) and repository.is_in(commit, head)
+
+    def shows(self, tag: str) -> bool:
+        """Say whether the pull request is about a tag."""
+        return self.pull is not None and self.pull.draft.tag == tag
+
+    def is_same(self, pull: PullRequest) -> bool:
+        """Say whether a pull request said all of it before."""
+        before = self.pull
+        return before is not None and (before.number, before.state, before.draft) == (
+            pull.number,
+            pull.state,
+            pull.draft,
+        )
 
 
-def find_earlier_version(
-    repository: Repository, base: str, task: TaskName, data: MarketData
-) -> EarlierVersion | None:
-    """Replay the version that the base branch has.
+def find_earlier(work: Assignment, shop: Workshop) -> Earlier:
+    """Look for what was put under the names of an assignment.
 
-    The evidence on the base names its contract; the contract's text is that of the commit which
-    brought the evidence, for the file itself may have changed since.
-
-    Args:
-        repository: where to look.
-        base: the commit that the candidate stands on.
-        task: whose version.
-        data: today's candles.
-
-    Returns:
-        None if the base has none, or one about other symbols, or history does not reach it.
+    Raises:
+        InputError: an open pull request holds the task for another contract.
+        WorldError: a machine that can prove more proposed more, and this one cannot check it.
     """
-    folder = f"artifacts/{task}"
-    sealed = repository.read(base, f"{folder}/{PROVENANCE}")
-    if sealed is None:
-        return None
-    brought = repository.git.run(
-        "log", "-1", "--format=%H", base, "--", f"{folder}/{PROVENANCE}"
-    ).text
-    contract = contract_of(repository, brought, sealed)
-    if contract is None or set(contract.market.symbols) != set(data.frames):
-        return None
-    try:
-        program = compile_contract(contract)
-        judgement = judge(contract, program, data, decide(contract, program, data))
-    except StratwrightError:
-        return None  # what this version of stratwright cannot replay has no trades to compare
-    return EarlierVersion(f"the base branch at {base[:7]}", judgement.broker.get_trades())
+    name, repository = work.origin.correlation_id, shop.repository
+    pull = shop.forge.find(work.task.branch)
+    refuse_other_contract(pull, work.origin.contract_path, work.task, repository)
+    said = pull.draft.correlation_id if pull is not None else ""
+    newest = repository.delivered(work.task, name)
+    if shop.regenerate:
+        tag = _another_tag(work, newest, pull if said == name else None, repository)
+        is_shown = pull is not None and (pull.state, said, pull.draft.tag) == (
+            PullState.OPEN,
+            name,
+            newest,
+        )
+        return Earlier(tag, pull, shown=newest if is_shown else "")
+    tag = newest or work.task.tag(name)
+    if pull is None:
+        return Earlier(tag)
+    commit = repository.commit_of(f"refs/tags/{newest}") if newest else ""
+    ours = said in (name, work.fuller_id or name) or pull.draft.head == commit
+    if pull.state is PullState.CLOSED and ours:
+        return Earlier(tag, pull, True, True)
+    if work.fuller_id and said == work.fuller_id:
+        # A machine that can prove less does not take back what one that can prove more proposed.
+        raise WorldError(
+            f"pull request #{pull.number} proposes {work.task} with its Freqtrade file, which "
+            "cannot be checked here",
+            "Install Freqtrade and run again; or propose the rest alone with --regenerate.",
+        )
+    return Earlier(tag, pull, said == name)
 
 
-def contract_of(repository: Repository, commit: str, sealed: bytes) -> Contract | None:
-    """The contract that sealed evidence names, as a commit has it; None if it is another."""
-    try:
-        named: dict[str, Any] = json.loads(sealed)["predicate"]["contract"]
-        path = PurePosixPath(named["path"])
-        text = repository.read(commit, str(path)) if commit else None
-        if text is None:
-            return None
-        loaded = parse_contract(text, FORMS[path.suffix], repository.root / path)
-        same = contract_digest(loaded.strategy) == named["digest"]
-        return loaded.strategy if same else None
-    except (ValueError, KeyError, TypeError, StratwrightError):
-        return None
+def _another_tag(
+    work: Assignment, newest: str, pull: PullRequest | None, repository: Repository
+) -> str:
+    """Name the tag of one more candidate; the newest again if no pull request is about it yet."""
+    if pull is not None and newest not in ("", pull.draft.tag):
+        return newest
+    return repository.next_tag(work.task, work.origin.correlation_id)
 
 
 def refuse_other_contract(

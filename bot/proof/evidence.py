@@ -1,4 +1,4 @@
-"""A judged candidate to its evidence: every file of the proof, sealed by digests."""
+"""Turns a judged candidate into its evidence: every file of the proof, sealed by digests."""
 
 import hashlib
 import json
@@ -11,8 +11,8 @@ from typing import Any
 from Backtest.report_files import equity_csv, summary_json, trades_csv
 from bot import __version__
 from bot.coder.port import Candidate
-from bot.data.market_data import MarketData
 from bot.gates.port import Verdict
+from bot.proof.assignment import Assignment
 from bot.proof.compact import MOST_EVENTS, MOST_TRADES, keep_all, keep_ends, keep_moments
 from bot.proof.judge import Judgement
 from bot.proof.product import product_digest
@@ -22,23 +22,6 @@ PREDICATE = "urn:stratwright:evidence:1"
 PROVENANCE = "provenance.json"
 MOST_BYTES = 5_000_000
 TOOLS = ("numpy", "pandas", "TA-Lib", "pytest", "mypy", "flake8", "bandit", "pydantic")
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where a candidate comes from.
-
-    Attributes:
-        correlation_id: the name of the run.
-        contract_path: the contract in the repository.
-        contract_digest: of the contract's meaning.
-        contract_bytes: the contract's file, which goes onto the branch with the candidate.
-    """
-
-    correlation_id: str
-    contract_path: str
-    contract_digest: str
-    contract_bytes: bytes
 
 
 @dataclass(frozen=True)
@@ -154,17 +137,16 @@ def read_gates(content: bytes) -> tuple[Verdict, ...]:
 
 
 def provenance_file(
-    origin: Origin,
+    work: Assignment,
     candidate: Candidate,
-    data: MarketData,
     evidence: Mapping[str, bytes],
-    folder: str,
     versions: Mapping[str, str],
 ) -> bytes:
-    """The in-toto statement over the strategy, its tests, the contract and every other file."""
+    """Write the in-toto statement over the strategy, its tests, the contract and all evidence."""
+    origin = work.origin
     subjects = {origin.contract_path: origin.contract_bytes}
     subjects |= candidate.contents
-    subjects |= {f"{folder}/{name}": content for name, content in evidence.items()}
+    subjects |= {f"{work.folder}/{name}": content for name, content in evidence.items()}
     statement = {
         "_type": STATEMENT,
         "subject": [
@@ -175,7 +157,7 @@ def provenance_file(
         "predicate": {
             "correlation_id": origin.correlation_id,
             "contract": {"path": origin.contract_path, "digest": origin.contract_digest},
-            "data": {"files": list(data.files), "digest": data.digest},
+            "data": {"files": list(work.data.files), "digest": work.data.digest},
             "coder": candidate.coder,
             "model": candidate.model,
             "prompt_hash": candidate.prompt_hash,

@@ -1,15 +1,11 @@
-"""A candidate to all verdicts: the static gates first, then everything the sandbox can show."""
+"""Turns a candidate into all verdicts: static gates first, then what the sandbox can show."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from bot.contract.language.idle_clauses import idle_clauses
-from bot.contract.language.program import Program
-from bot.contract.model import Contract
-from bot.data.market_data import MarketData
 from bot.errors import InputError
 from bot.gates.answer_reader import NoAnswer, plain_text
 from bot.gates.behaviour import (
@@ -37,13 +33,13 @@ from bot.gates.questions import Trial
 from bot.gates.secrets import SecretsGate
 from bot.gates.syntax import SyntaxGate
 from bot.gates.tools import judge_tool
+from bot.proof.assignment import Assignment
+from bot.proof.edges import Prover
 from bot.proof.evidence import report_file, result_files
 from bot.proof.judge import Judgement, decide, judge
 from bot.proof.origin import is_the_templates, template_files
-from bot.proof.targets import ADAPTER_ONLY, Delivery
+from bot.proof.targets import ADAPTER_ONLY, Targets
 from bot.proof.trial import run_trial
-from sandbox_runner.cache import Memory
-from sandbox_runner.port import USUAL_LIMITS, Limits, Sandbox
 
 STATIC: tuple[Gate, ...] = (SyntaxGate(), ImportsGate(), ConstitutionGate(), SecretsGate())
 DYNAMIC = (
@@ -77,10 +73,10 @@ MOST_FILES = 50
 NAMES = (*(gate.name for gate in STATIC), *DYNAMIC)
 
 
-def gate_names(delivery: Delivery = ADAPTER_ONLY, foreign: bool = False) -> tuple[str, ...]:
+def gate_names(targets: Targets = ADAPTER_ONLY, foreign: bool = False) -> tuple[str, ...]:
     """The gates that judge what is delivered, in the order of their verdicts."""
     names = (*NAMES, *FOREIGN) if foreign else NAMES
-    return (*names, FREQTRADE) if delivery.freqtrade else names
+    return (*names, FREQTRADE) if targets.freqtrade else names
 
 
 @dataclass(frozen=True)
@@ -100,19 +96,7 @@ class Examination:
     remembered: frozenset[str] = frozenset()
 
 
-def examine(
-    contract: Contract,
-    program: Program,
-    case: Case,
-    data: MarketData,
-    correlation_id: str,
-    sandbox: Sandbox,
-    mypy_cache: Path | None = None,
-    on_done: Callable[[str], None] = lambda name: None,
-    limits: Limits = USUAL_LIMITS,
-    delivery: Delivery = ADAPTER_ONLY,
-    memory: Memory | None = None,
-) -> Examination:
+def examine(work: Assignment, case: Case, prover: Prover) -> Examination:
     """Let every gate judge a candidate.
 
     Code that a static gate refuses is not run: the gates that would need it have failed. A file
@@ -123,70 +107,73 @@ def examine(
     Raises:
         WorldError: the sandbox failed.
     """
+
+    def done(part: str) -> None:
+        prover.say(f"{work.task}: {part} done")
+
+    contract, targets = work.contract, work.targets
     heavy = [path for path, content in sorted(case.files.items()) if len(content) > MOST_BYTES]
     if heavy or len(case.files) > MOST_FILES:
         # A search through megabytes would take the gates minutes, and no strategy needs them.
         what = f"{plain_text(heavy[0], 80)} is too large" if heavy else "there are too many files"
-        return _unjudged(gate_names(delivery), what)
+        return _unjudged(gate_names(targets), what)
     static = tuple(gate.judge(case) for gate in STATIC)
-    on_done("static gates")
+    done("static gates")
     needed = {contract.strategy_file, contract.tests_file}
     missing = sorted(needed - set(case.files))
     if missing or not all(verdict.passed for verdict in static):
         cause = f"{missing[0]} is missing" if missing else "a static gate refused the code"
-        unrun = _unjudged(gate_names(delivery)[len(STATIC) :], cause)
+        unrun = _unjudged(gate_names(targets)[len(STATIC) :], cause)
         return Examination((*static, *unrun.verdicts), {}, None)
-    written = template_files(contract, program, frozenset(case.files))
+    written = template_files(contract, work.program, frozenset(case.files))
     foreign = not is_the_templates(case.files, written)
     tests = contract.tests_file
     with ThreadPoolExecutor(1) as beside:
         # What the engine makes of the contract's own decisions needs no sandbox.
-        parity = beside.submit(_own_parity, contract, program, data)
-        trial = run_trial(
-            contract,
-            program,
-            case.files,
-            data,
-            sandbox,
-            mypy_cache,
-            on_done,
-            limits,
-            memory,
-            trusted_tests=written[tests].encode() if foreign else None,
-        )
-    asked = (contract, program, case, data, correlation_id, static, trial)
-    judged = judge_trial(*asked, own_parity=parity.result)
+        parity = beside.submit(_own_parity, work)
+        trusted = written[tests].encode() if foreign else None
+        trial = run_trial(work, case.files, replace(prover, say=done), trusted)
+    judged = judge_trial(work, case, static, trial, parity.result)
     if foreign:
-        judged = _judge_foreign(contract, case.files, written, judged, sandbox)
-        on_done(MUTATION)
-    if not delivery.freqtrade:
+        judged = _judge_foreign(work, case.files, written, judged, prover)
+        done(MUTATION)
+    if not targets.freqtrade:
         return judged
     verdict, known = examine_freqtrade(
-        contract, program, case.files, data, sandbox, limits, delivery.packages, memory
+        contract,
+        work.program,
+        case.files,
+        work.data,
+        prover.sandbox,
+        prover.limits,
+        targets.packages,
+        prover.memory,
     )
-    on_done(FREQTRADE)
+    done(FREQTRADE)
     remembered = judged.remembered | ({FREQTRADE} if known else set())
     return replace(judged, verdicts=(*judged.verdicts, verdict), remembered=remembered)
 
 
-def _own_parity(contract: Contract, program: Program, data: MarketData) -> Verdict:
-    return judge_engine_parity(contract, program, data, decide(contract, program, data))
+def _own_parity(work: Assignment) -> Verdict:
+    asked = (work.contract, work.program, work.data)
+    return judge_engine_parity(*asked, decide(*asked))
 
 
 def _judge_foreign(
-    contract: Contract,
+    work: Assignment,
     files: Mapping[str, bytes],
     written: Mapping[str, str],
     judged: Examination,
-    sandbox: Sandbox,
+    prover: Prover,
 ) -> Examination:
-    """The gates of code that the template did not write; mutants only where all others passed."""
+    """Judge code that the template did not write; mutants only where all other gates passed."""
+    contract = work.contract
     strategy = contract.strategy_file
     tests = contract.tests_file
     parts = judge_template(files, written, strategy, tests)
     if parts.passed and all(verdict.passed for verdict in judged.verdicts):
         trusted = {**files, tests: written[tests].encode()}
-        mutation = try_mutants(contract, trusted, sandbox, MOST_MUTANTS).verdict
+        mutation = try_mutants(contract, trusted, prover.sandbox, MOST_MUTANTS).verdict
     else:
         mutation = _unjudged((MUTATION,), "another gate refused the code").verdicts[0]
     return replace(judged, verdicts=(*judged.verdicts, parts, mutation))
@@ -200,11 +187,8 @@ def _unjudged(names: tuple[str, ...], cause: str) -> Examination:
 
 
 def judge_trial(
-    contract: Contract,
-    program: Program,
+    work: Assignment,
     case: Case,
-    data: MarketData,
-    correlation_id: str,
     static: tuple[Verdict, ...],
     trial: Trial,
     own_parity: Callable[[], Verdict] | None = None,
@@ -214,9 +198,11 @@ def judge_trial(
     `own_parity` gives the verdict of `engine-parity` on the contract's own decisions, if somebody
     has it already; it counts where the strategy's are the same.
     """
+    contract, program, data = work.contract, work.program, work.data
+    correlation_id = work.origin.correlation_id
     strategy = contract.strategy_file
     tests = contract.tests_file
-    judgement, difference, played = _replay(contract, program, data, trial)
+    judgement, difference, played = _replay(work, trial)
     tools = [
         judge_tool(tool, trial.tools[tool], case.files) for tool in ("flake8", "mypy", "bandit")
     ]
@@ -274,14 +260,13 @@ def _remembered(trial: Trial) -> frozenset[str]:
     return frozenset(gate for gate, parts in _PARTS.items() if parts <= trial.remembered)
 
 
-def _replay(
-    contract: Contract, program: Program, data: MarketData, trial: Trial
-) -> tuple[Judgement | None, str, Mapping[str, Any]]:
+def _replay(work: Assignment, trial: Trial) -> tuple[Judgement | None, str, Mapping[str, Any]]:
     """What the broker makes of the strategy's decisions, where they leave the contract, and them.
 
     Decisions that agree may differ in a number's last digit. Then the contract's own are replayed,
     which `verify` can compute again without the candidate.
     """
+    contract, program, data = work.contract, work.program, work.data
     try:
         decisions, wanted = whole_decisions(trial), decide(contract, program, data)
         difference = disagreement(decisions, wanted)

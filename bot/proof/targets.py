@@ -1,4 +1,4 @@
-"""A contract's targets to what is delivered here: what cannot be proven is left out, and said."""
+"""Decides which targets of a contract are delivered; says what cannot be proven and is left out."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,8 +17,8 @@ NOT_DELIVERED = (
 
 
 @dataclass(frozen=True)
-class Delivery:
-    """The files that a candidate is proposed with.
+class Targets:
+    """Says which files a candidate is proposed with.
 
     Attributes:
         freqtrade: whether the Freqtrade file is among them, and so the gate `freqtrade-parity`.
@@ -50,29 +50,32 @@ class Delivery:
         return replace(candidate, files=files)
 
 
-ADAPTER_ONLY = Delivery()
+ADAPTER_ONLY = Targets()
 
 
-def decide_delivery(contract: Contract, packages: Path | None, *, strict: bool = False) -> Delivery:
-    """Find out what of a contract can be proven here.
+def decide_targets(
+    contract: Contract, packages: Path | None, *, strict: bool = False, elsewhere: bool = False
+) -> Targets:
+    """Find out what of a contract can be proven.
 
     Args:
         contract: what was asked for.
-        packages: the folder of packages with Freqtrade, if it is installed.
+        packages: the folder of packages with Freqtrade, if it is installed here.
         strict: refuse to leave a target out.
+        elsewhere: whether another job has Freqtrade; then its answers are judged here.
 
     Raises:
         WorldError: it cannot be proven and may not be left out.
     """
     if FREQTRADE not in contract.targets:
         return ADAPTER_ONLY
-    if packages is not None:
-        return Delivery(freqtrade=True, packages=packages)
+    if packages is not None or elsewhere:
+        return Targets(freqtrade=True, packages=packages)
     return left_out(contract, strict=strict)
 
 
-def left_out(contract: Contract, *, strict: bool) -> Delivery:
-    """The delivery that leaves the Freqtrade file out, if it may be.
+def left_out(contract: Contract, *, strict: bool) -> Targets:
+    """Leave the Freqtrade file out, if it may be.
 
     Raises:
         WorldError: it may not.
@@ -85,7 +88,7 @@ def left_out(contract: Contract, *, strict: bool) -> Delivery:
     return without_freqtrade(contract)
 
 
-def without_freqtrade(contract: Contract) -> Delivery:
-    """The delivery that leaves the Freqtrade file out, and says so where it was asked for."""
+def without_freqtrade(contract: Contract) -> Targets:
+    """Leave the Freqtrade file out, and say so where it was asked for."""
     asked = FREQTRADE in contract.targets
-    return Delivery(notes=(NOT_DELIVERED,)) if asked else ADAPTER_ONLY
+    return Targets(notes=(NOT_DELIVERED,)) if asked else ADAPTER_ONLY

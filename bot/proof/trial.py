@@ -1,16 +1,13 @@
-"""A candidate to what came out of the sandbox: linters, tests and conversations, side by side."""
+"""Runs a candidate in the sandbox: linters, tests and conversations, side by side."""
 
 import os
 import tokenize
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from pathlib import Path
 
-from bot.contract.language.program import Program
-from bot.contract.model import Contract
 from bot.contract.numbers import flat_settings
-from bot.data.market_data import MarketData
 from bot.errors import WorldError
 from bot.gates.elsewhere import places
 from bot.gates.questions import (
@@ -23,9 +20,10 @@ from bot.gates.questions import (
     some_bars,
 )
 from bot.gates.static.tree import comments_of
-from sandbox_runner.cache import Memory
+from bot.proof.assignment import Assignment
+from bot.proof.edges import Prover
 from sandbox_runner.jobs import TOOLS, pytest_job, tool_job
-from sandbox_runner.port import USUAL_LIMITS, Job, Limits, Outcome, Sandbox, SandboxUnavailable
+from sandbox_runner.port import Job, Limits, Outcome, SandboxUnavailable
 
 _TRUSTED = "pytest, the contract's tests"
 # What the jobs of a trial do, for people who wait.
@@ -37,35 +35,25 @@ _IN_WORDS = {
 
 
 def run_trial(
-    contract: Contract,
-    program: Program,
+    work: Assignment,
     files: Mapping[str, bytes],
-    data: MarketData,
-    sandbox: Sandbox,
-    mypy_cache: Path | None = None,
-    on_done: Callable[[str], None] = lambda name: None,
-    limits: Limits = USUAL_LIMITS,
-    memory: Memory | None = None,
+    prover: Prover,
     trusted_tests: bytes | None = None,
 ) -> Trial:
     """Run everything that needs the candidate to run, in the sandbox and nowhere else.
 
     Args:
-        contract: what the candidate was written from.
-        program: its Program.
+        work: what the candidate was written from, with the trusted side's candles.
         files: the candidate's bytes by repository path.
-        data: the trusted side's candles.
-        sandbox: where it runs.
-        mypy_cache: a warm cache, only read.
-        on_done: told each part in words as it ends.
-        limits: time and memory of each job.
-        memory: answers of earlier runs; none are used or kept without it.
+        prover: where it runs; its `say` is given each part in words as it ends.
         trusted_tests: the template's tests, where it did not write the candidate: they run beside
             the candidate's own, and many more places are asked about.
 
     Raises:
         WorldError: the sandbox itself failed.
     """
+    contract, program, data = work.contract, work.program, work.data
+    limits, memory = prover.limits, prover.memory
     strategy = contract.strategy_file
     tests = contract.tests_file
     cfg = dict(flat_settings(contract, program).defaults)
@@ -81,7 +69,7 @@ def run_trial(
         # The longest first, so that the others fit beside it.
         "cuts": talks.job("cuts", talks.cuts(), frames),
         "whole": talks.job("whole", talks.whole(), data.frames),
-        "mypy": _tool("mypy", files, mypy_cache, limits),
+        "mypy": _tool("mypy", files, prover.mypy_cache, limits),
         "pytest": pytest_job(tests, files, timeout_s=limits.time_s, memory_mb=limits.memory_mb),
         "again": talks.job("again", again, others, hash_seed=4242),
         "flake8": _tool("flake8", files, None, limits),
@@ -94,12 +82,12 @@ def run_trial(
             timeout_s=limits.time_s,
             memory_mb=limits.memory_mb,
         )
-    known = {} if memory is None else _recall(jobs, sandbox, memory, on_done)
+    known = _recall(jobs, prover)
     unknown = {name: job for name, job in jobs.items() if name not in known}
-    outcomes = known | _side_by_side(unknown, sandbox, on_done)
+    outcomes = known | _side_by_side(unknown, prover)
     if memory is not None:
         for name, job in unknown.items():
-            memory.keep(job, sandbox, outcomes[name])
+            memory.keep(job, prover.sandbox, outcomes[name])
     return Trial(
         tools={tool: outcomes[tool] for tool in TOOLS},
         tests=outcomes["pytest"],
@@ -113,15 +101,15 @@ def run_trial(
     )
 
 
-def _recall(
-    jobs: Mapping[str, Job], sandbox: Sandbox, memory: Memory, on_done: Callable[[str], None]
-) -> dict[str, Outcome]:
+def _recall(jobs: Mapping[str, Job], prover: Prover) -> dict[str, Outcome]:
+    if prover.memory is None:
+        return {}
     known = {}
     for name, job in jobs.items():
-        outcome = memory.recall(job, sandbox)
+        outcome = prover.memory.recall(job, prover.sandbox)
         if outcome is not None:
             known[name] = outcome
-            on_done(f"{_IN_WORDS.get(name, name)} (remembered: same files, same tools)")
+            prover.say(f"{_IN_WORDS.get(name, name)} (remembered: same files, same tools)")
     return known
 
 
@@ -157,12 +145,10 @@ def without_comments(content: bytes) -> bytes:
     return "\n".join(lines).encode()
 
 
-def _side_by_side(
-    jobs: Mapping[str, Job], sandbox: Sandbox, on_done: Callable[[str], None]
-) -> dict[str, Outcome]:
+def _side_by_side(jobs: Mapping[str, Job], prover: Prover) -> dict[str, Outcome]:
     def run(name: str) -> Outcome:
-        outcome = sandbox.run(jobs[name])
-        on_done(_IN_WORDS.get(name, name))
+        outcome = prover.sandbox.run(jobs[name])
+        prover.say(_IN_WORDS.get(name, name))
         return outcome
 
     # One more than there are processors: a job that starts or ends leaves one idle.

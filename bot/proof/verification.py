@@ -1,4 +1,4 @@
-"""A tag to whether its evidence holds: the whole line, run again from the tag's own commit."""
+"""Says whether a tag's evidence holds: runs the whole line again from the tag's own commit."""
 
 import json
 import re
@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
-from bot.coder.named import named_coder
-from bot.coder.port import Candidate
+from bot.coder.port import Candidate, Coder
 from bot.contract.load import FORMS, LoadedContract, parse_contract
+from bot.contract.model import Contract
 from bot.data.market_data import MarketData, read_market_data
 from bot.errors import InputError, StratwrightError, WorldError
 from bot.gates.freqtrade.installation import find_freqtrade
 from bot.gates.port import Case
 from bot.git.identity import TaskName
 from bot.git.repository import Repository
-from bot.proof.comparison import find_differences
+from bot.proof.assignment import Assignment, assign_in
+from bot.proof.comparison import find_differences, written
+from bot.proof.edges import Prover
 from bot.proof.evidence import (
     PREDICATE,
     PROVENANCE,
@@ -28,11 +30,11 @@ from bot.proof.evidence import (
 )
 from bot.proof.examination import STATIC, gate_names
 from bot.proof.judge import decide, judge
-from bot.proof.line import Commission, Workshop, name_work, planned_paths, prove, seal_on, written
+from bot.proof.line import prove, write
 from bot.proof.origin import is_the_templates, template_files
 from bot.proof.product import product_digest
-from bot.proof.sealing import commit_message, evidence_folder
-from bot.proof.targets import FREQTRADE, Delivery, without_freqtrade
+from bot.proof.sealing import commit_message, seal_on
+from bot.proof.targets import FREQTRADE, Targets, without_freqtrade
 
 _EVIDENCE = re.compile(r"^Evidence: (\S+) (sha256:[0-9a-f]{64})$", re.ASCII | re.MULTILINE)
 _MOST_FILES = 200
@@ -116,6 +118,21 @@ Raises WorldError where they cannot be had.
 """
 
 
+@dataclass(frozen=True)
+class Checker:
+    """Holds what checking a tag needs.
+
+    Attributes:
+        open_coder: opens the coder that a contract and the settings name.
+        open_prover: opens the sandbox and what else the gates need; None leaves out what they say.
+        elsewhere: asks the version that made the tag, where that is not this one.
+    """
+
+    open_coder: Callable[[Contract], Coder]
+    open_prover: Callable[[], Prover] | None = None
+    elsewhere: Elsewhere | None = None
+
+
 class _Stop(Exception):
     """The rest cannot be checked."""
 
@@ -124,19 +141,8 @@ class _Stop(Exception):
         self.finding = Finding(name, outcome, detail)
 
 
-def verify(
-    tag: str,
-    repository: Repository,
-    open_shop: Callable[[], Workshop] | None,
-    elsewhere: Elsewhere | None = None,
-) -> Verification:
+def verify(tag: str, repository: Repository, checker: Checker) -> Verification:
     """Check everything that a tag claims, by computing it again.
-
-    Args:
-        tag: the tag's name.
-        repository: where it is.
-        open_shop: opens the sandbox and what else the gates need; None leaves out what needs them.
-        elsewhere: asks the version that made the tag, where that is not this one.
 
     Raises:
         InputError: there is no such tag, or not enough of its history.
@@ -151,7 +157,7 @@ def verify(
         found += sealed.check()
         # Where something was changed, it is named by now; what follows would only repeat it.
         if all(finding.holds for finding in found):
-            left_out = _compute_again(sealed, found, open_shop, elsewhere)
+            left_out = _compute_again(sealed, found, checker)
     except _Stop as stop:
         found.append(stop.finding)
     except WorldError as error:
@@ -160,32 +166,27 @@ def verify(
     return Verification(tuple(found), left_out)
 
 
-def _compute_again(
-    sealed: "_Sealed",
-    found: list[Finding],
-    open_shop: Callable[[], Workshop] | None,
-    elsewhere: Elsewhere | None,
-) -> tuple[str, ...]:
+def _compute_again(sealed: "_Sealed", found: list[Finding], checker: Checker) -> tuple[str, ...]:
     """Run the line again, the cheapest parts first, and add to the findings; give what is left."""
     try:
-        again = _Again(sealed)
+        again = _Again(sealed, checker.open_coder)
         for finding in again.check():
             found.append(finding)
             if not finding.holds:
                 return ()
         other = again.other_makers()
         if other is not None:
-            if elsewhere is None or open_shop is None:
+            if checker.elsewhere is None or checker.open_prover is None:
                 raise _Stop("made with", Outcome.CANNOT_CHECK, other)
-            asked = elsewhere(sealed.tag, sealed.claim, sealed.repository)
+            asked = checker.elsewhere(sealed.tag, sealed.claim, sealed.repository)
             found += asked.findings
             return asked.left_out
         found += again.check_results()
         if not all(finding.holds for finding in found):
             return ()
-        if open_shop is None:
+        if checker.open_prover is None:
             return again.left_out
-        found += again.check_all(open_shop())
+        found += again.check_all(checker.open_prover())
     except InputError as error:
         raise _Stop("contract", Outcome.NOT_VERIFIED, error.message) from None
     return ()
@@ -365,23 +366,24 @@ class _Sealed:
 class _Again:
     """The line run again on the contract and the candles of the tag's own commit."""
 
-    work: Commission
+    work: Assignment
     candidate: Candidate
     has_candles = True  # whether the commit holds them
 
-    def __init__(self, sealed: _Sealed) -> None:
+    def __init__(self, sealed: _Sealed, open_coder: Callable[[Contract], Coder]) -> None:
         self.sealed = sealed
         self.claim = sealed.claim
         self.loaded = self._contract()
         self.contract = self.loaded.strategy
-        self.delivery = self._delivery()
+        self.coder = open_coder(self.contract)
+        self.targets = self._targets()
 
     @property
     def left_out(self) -> tuple[str, ...]:
         """What only a run in the sandbox shows."""
         files = self.candidate.contents
         written = template_files(self.contract, self.work.program, frozenset(files))
-        gates = gate_names(self.delivery, foreign=not is_the_templates(files, written))
+        gates = gate_names(self.targets, foreign=not is_the_templates(files, written))
         return (
             *gates[len(STATIC) :],
             "gates.json",
@@ -393,18 +395,18 @@ class _Again:
     def check(self) -> Iterator[Finding]:
         """Whose contract it is, who wrote the code, on which candles, under which name."""
         sealed, claim = self.sealed, self.claim
-        same = evidence_folder(self.contract) == sealed.folder
+        same = f"{self.contract.workflow}/{self.contract.task}" == str(sealed.task)
         yield _found("contract", same, "it is another task's")
         if FREQTRADE in self.contract.targets:
-            holds = self.delivery.freqtrade or self.contract.targets != (FREQTRADE,)
-            yield _found("targets", holds, *(self.delivery.notes or ("",)))
-        coder = named_coder(self.contract)
-        if claim.coder != coder.name:
-            detail = f"contract and settings name {coder.name}, not {claim.coder[:40]!a}"
+            holds = self.targets.freqtrade or self.contract.targets != (FREQTRADE,)
+            yield _found("targets", holds, *(self.targets.notes or ("",)))
+        if claim.coder != self.coder.name:
+            detail = f"contract and settings name {self.coder.name}, not {claim.coder[:40]!a}"
             yield Finding("coder", Outcome.NOT_VERIFIED, detail)
         data, where = self._data()
-        self.work = name_work(
-            self.loaded, claim.contract_path, data, self.delivery, sealed.repository, claim.version
+        identity = sealed.repository.repository_id
+        self.work = assign_in(
+            identity, self.loaded, claim.contract_path, data, self.targets, claim.version
         )
         name = self.work.origin.correlation_id
         attempt = sealed.task.attempt(sealed.tag) or ("", 0)
@@ -417,12 +419,12 @@ class _Again:
     def other_makers(self) -> str | None:
         """What it was made with that is not here; None if all of it is."""
         claim = self.claim
-        if self.delivery.freqtrade and self.delivery.packages is None:
+        if self.targets.freqtrade and self.targets.packages is None:
             raise WorldError(
                 "its Freqtrade file cannot be proven: Freqtrade is not installed here",
                 "Install stratwright[freqtrade], or set STRATWRIGHT_FREQTRADE.",
             )
-        here = {**tool_versions(self.delivery.freqtrade_version), "product": product_digest()}
+        here = {**tool_versions(self.targets.freqtrade_version), "product": product_digest()}
         named = {**claim.makers, "stratwright": claim.version}
         other = [
             f"{key} {named.get(key, 'none')[:80]!a} and here is {here.get(key, 'none')}"
@@ -433,13 +435,13 @@ class _Again:
 
     def check_results(self) -> Iterator[Finding]:
         """The code written again, the static gates and the backtest: all that runs no code."""
-        self.candidate = named_coder(self.contract).write(self.contract, self.claim.contract_path)
-        kept = self.delivery.kept(self.contract, self.candidate)
+        self.candidate = write(self.work, self.coder)
+        kept = self.targets.kept(self.contract, self.candidate)
         for path, content in kept.contents.items():
             holds = self.sealed.held(path) == content
             yield _found(f"code {path}", holds, "comes out otherwise", "written again, the same")
         yield from self._words(kept)
-        case = Case(self.candidate.contents, planned_paths(self.work))
+        case = Case(self.candidate.contents, self.work.planned)
         for verdict in (gate.judge(case) for gate in STATIC):
             yield _found(f"gate {verdict.name}", verdict.passed, verdict.reason, verdict.figure)
         work = self.work
@@ -454,27 +456,24 @@ class _Again:
 
     def _words(self, kept: Candidate) -> Iterator[Finding]:
         """The statement and the message, as these files give them."""
-        sealed, origin, folder = self.sealed, self.work.origin, f"{self.sealed.folder}/"
+        sealed, folder = self.sealed, f"{self.sealed.folder}/"
         listed = [path for path in self.claim.subjects if path.startswith(folder)]
         evidence = {path.removeprefix(folder): sealed.read(path) for path in listed}
-        statement = provenance_file(
-            origin, kept, self.work.data, evidence, sealed.folder, self.claim.versions
-        )
+        statement = provenance_file(self.work, kept, evidence, self.claim.versions)
         same = sealed.read(f"{folder}{PROVENANCE}") == statement
         yield _found("statement", same, "comes out otherwise")
-        message, trailers = commit_message(self.contract, origin, kept, sha256(statement))
+        message, trailers = commit_message(self.work, kept, sha256(statement))
         there = sealed.repository.message_of(sealed.commit)
         yield _found("message", there == trailers.attached_to(message), "it was edited")
 
-    def check_all(self, shop: Workshop) -> Iterator[Finding]:
+    def check_all(self, prover: Prover) -> Iterator[Finding]:
         """Every gate again in the sandbox, the evidence sealed again, every file compared."""
-        sealed, work = self.sealed, self.work
-        examination = prove(work, self.candidate, shop)
-        for verdict in examination.verdicts[len(STATIC) :]:
+        sealed = self.sealed
+        proven = prove(self.work, self.candidate, prover)
+        for verdict in proven.verdicts[len(STATIC) :]:
             yield _found(f"gate {verdict.name}", verdict.passed, verdict.reason, verdict.figure)
-        kept = self.delivery.kept(self.contract, self.candidate)
-        again = seal_on(sealed.parent, work, kept, examination, sealed.tag, sealed.repository)
-        writing = written(work, kept, again, sealed.tag)
+        again = seal_on(sealed.parent, proven, sealed.tag, sealed.repository)
+        writing = written(proven, again, sealed.tag)
         differences = list(find_differences(writing, sealed.commit, sealed.repository))
         for name, why in differences:
             yield Finding(name, Outcome.BROKEN, why)
@@ -493,11 +492,11 @@ class _Again:
             raise _Stop("contract", Outcome.BROKEN, detail) from None
         return loaded
 
-    def _delivery(self) -> Delivery:
+    def _targets(self) -> Targets:
         """What was delivered: the Freqtrade file may have been left out."""
         if self.contract.freqtrade_file not in self.claim.subjects:
             return without_freqtrade(self.contract)
-        return Delivery(freqtrade=True, packages=find_freqtrade())
+        return Targets(freqtrade=True, packages=find_freqtrade())
 
     def _data(self) -> tuple[MarketData, str]:
         """The candles: from the commit, or from the checkout where they are not in Git."""

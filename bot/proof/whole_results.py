@@ -7,7 +7,7 @@ from bot.contract.language.program import compile_contract
 from bot.data.market_data import checkout_files, read_market_data
 from bot.errors import InputError, StratwrightError
 from bot.git.repository import Repository
-from bot.proof.earlier import contract_of
+from bot.proof.base_version import contract_of
 from bot.proof.evidence import PROVENANCE, result_files
 from bot.proof.judge import judge_rules
 

@@ -16,6 +16,7 @@ from pydantic import SecretStr
 from bot.errors import InputError, SafetyStop, WorldError
 from bot.forge.github_api import ApiError, GitHubApi
 from bot.forge.github_open import git_credentials
+from bot.proof.edges import Prover
 from bot.server.clones import Clones
 from bot.server.deliveries import Delivery
 from bot.server.queue import Claim
@@ -29,8 +30,7 @@ from bot.workflow.payload import parse_event
 from bot.workflow.reasons import Ignored, reason_of
 from bot.workflow.stages import generate, run_gates
 from bot.workflow.writing import announce, tell_failure, write
-from bot.workshop import opened_sandbox, warm_mypy_cache
-from sandbox_runner.port import Sandbox
+from bot.workshop import open_prover
 
 FRESH_CLONE_EVERY = 3
 
@@ -64,14 +64,9 @@ class Bench:
         self.clones = Clones(settings.state / "clones", settings.server_url)
 
     @cached_property
-    def sandbox(self) -> Sandbox:
-        """Where generated code runs; opened, and tried, with the first candidate."""
-        return opened_sandbox(self.settings.sandbox)
-
-    @cached_property
-    def mypy_cache(self) -> Path | None:
-        """mypy's cache of the libraries."""
-        return warm_mypy_cache(self.say)
+    def prover(self) -> Prover:
+        """Opens what the gates need, and tries the sandbox, with the first candidate."""
+        return open_prover(self.settings.sandbox, self.say)
 
     def environment(self, repository: str, token: SecretStr) -> dict[str, str]:
         """What a job of the workflow finds in its variables; no process inherits it."""
@@ -172,8 +167,7 @@ def _do(desk: Desk, item: Item, folder: Path, bench: Bench) -> str:
         try:
             if case := generate(desk, item, folder):
                 digests = Digests(case)
-                sandbox, cache = bench.sandbox, bench.mypy_cache
-                _, answers = run_gates(item.key, case, folder, sandbox, cache, bench.say)
+                _, answers = run_gates(item.key, case, folder, bench.prover)
                 digests = Digests(case, answers)
         except (InputError, SafetyStop) as error:
             tell_failure(desk, item, error, digests)

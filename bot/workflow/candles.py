@@ -6,7 +6,6 @@ from bot.contract.document.problems import Finding
 from bot.data.market_data import read_market_data
 from bot.errors import InputError
 from bot.git.repository import Repository
-from bot.pipeline import refuse_other_candles
 from bot.workflow.items import Deed, Item
 
 
@@ -16,7 +15,8 @@ def with_candles(item: Item, repository: Repository) -> Item:
         return item
     loaded = item.read.loaded
     try:
-        refuse_other_candles(read_market_data(loaded.strategy, repository.root), repository)
+        data = read_market_data(loaded.strategy, repository.root)
+        repository.absent_from_base(data.contents)
     except InputError as error:
         where = ("data", "path") if loaded.strategy.data.path else ("data",)
         words = f"{error.message}. {error.hint}".rstrip(". ").replace(f"{repository.root}/", "")

@@ -5,15 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.bus.port import open_bus
-from bot.coder.template.template_coder import TemplateCoder
-from bot.contract.model import Contract
 from bot.errors import SafetyStop
 from bot.forge.github import GitHubForge
 from bot.forge.github_open import git_credentials, open_github
 from bot.gates.freqtrade.installation import find_freqtrade
 from bot.git.repository import Repository, open_repository
-from bot.proof.line import Workshop
-from bot.proof.targets import FREQTRADE, Delivery, decide_delivery
+from bot.proof.edges import Prover, Workshop
 from bot.settings import FILE, Committer, Settings, parse_settings
 from bot.workflow.actions import Actions, open_actions
 from bot.workflow.items import Item
@@ -21,6 +18,7 @@ from bot.workflow.payload import parse_event
 from bot.workflow.reasons import Ignored, NotAnyMore, Reason
 from bot.workflow.trigger import Push, Trigger
 from bot.workflow.work import make_work
+from bot.workshop import open_coder
 from sandbox_runner.recording import ReplayingSandbox
 
 
@@ -34,25 +32,21 @@ class Desk:
     settings: Settings
     say: Callable[[str], None]
 
-    def delivery(self, contract: Contract) -> Delivery:
-        """What of a contract is delivered: by the settings, or by what is installed here.
+    def workshop(self, *, regenerate: bool = False) -> Workshop:
+        """Open the edges of a line that runs no code.
 
         Only the job that runs code needs Freqtrade; the others judge what it answered.
         """
-        packages = find_freqtrade()
-        if self.settings.freqtrade and FREQTRADE in contract.targets:
-            return Delivery(freqtrade=True, packages=packages)
-        return decide_delivery(contract, packages, strict=self.settings.require_targets)
-
-    def workshop(self, *, regenerate: bool = False) -> Workshop:
-        """The edges of a line that runs no code."""
         return Workshop(
             repository=self.repository,
             forge=self.forge,
             bus=open_bus(self.repository.folder),
-            coder=TemplateCoder(),
-            sandbox=ReplayingSandbox(),
+            open_coder=lambda contract: open_coder(contract, self.settings),
+            open_prover=lambda: Prover(ReplayingSandbox(), say=self.say),
             regenerate=regenerate,
+            freqtrade=find_freqtrade(),
+            freqtrade_elsewhere=self.settings.freqtrade,
+            require_targets=self.settings.require_targets,
             say=self.say,
         )
 

@@ -22,6 +22,7 @@ from sandbox_runner.port import Outcome
 from sandbox_runner.recording import outcomes_from_plain, outcomes_to_plain
 
 MOST_BYTES = 512_000_000
+TAMPERED = "Run the whole workflow again; if it stays so, somebody tampered with the artifacts."
 _CASE = ("version", "contract_path", "contract", "candles", "candidate")
 _CANDIDATE = ("files", "coder", "model", "prompt_hash")
 
@@ -170,7 +171,7 @@ def _read(path: Path, digest: str, fields: tuple[str, ...], job: str) -> dict[st
     if hashlib.sha256(data).hexdigest() != digest:
         raise SafetyStop(
             f"{name} is not the file that the {job} job wrote: its digest is another",
-            "Run the whole workflow again; if it stays so, somebody tampered with the artifacts.",
+            TAMPERED,
         )
     try:
         values = _closed(json.loads(data), fields)

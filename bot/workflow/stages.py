@@ -1,4 +1,4 @@
-"""The line cut into the jobs of a workflow: plan, generate, gates, write.
+"""Cuts the line into the jobs of a workflow: plan, generate, gates, write.
 
 plan reads. generate writes a candidate and runs nothing. gates runs the candidate in the sandbox,
 with no token and no repository. write judges what the sandbox answered, and is the only one that
@@ -6,29 +6,31 @@ may change anything; see docs/decisions/0005-jobs-by-permission.md.
 """
 
 import tempfile
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.bus.port import EventName
-from bot.coder.port import Candidate
-from bot.contract.language.program import compile_contract
+from bot.coder.port import Candidate, Coder, Failure
+from bot.contract.digest import contract_digest
+from bot.contract.model import AnyContract, Contract
 from bot.data.market_data import read_market_data
 from bot.errors import InputError, SafetyStop, WorldError
 from bot.files import write_files
 from bot.forge.port import PullState
 from bot.gates.freqtrade.installation import find_freqtrade
-from bot.gates.port import Case
-from bot.logs import correlated
-from bot.pipeline import Result, find_earlier, judge_and_propose, publish, stays_closed, take_on
+from bot.pipeline import Result, carry_out, take_on
+from bot.proof.assignment import Assignment, Origin, assign
+from bot.proof.earlier import find_earlier
+from bot.proof.edges import Prover
 from bot.proof.evidence import tool_versions
-from bot.proof.examination import Examination, examine
-from bot.proof.line import Commission, Workshop
-from bot.proof.targets import decide_delivery
+from bot.proof.examination import Examination
+from bot.proof.line import prove
+from bot.proof.line import write as write_candidate
+from bot.proof.targets import decide_targets
 from bot.workflow.candles import with_candles
 from bot.workflow.contracts import read_contract
 from bot.workflow.desk import Desk
 from bot.workflow.handover import (
+    TAMPERED,
     Answers,
     Digests,
     Handover,
@@ -38,7 +40,6 @@ from bot.workflow.handover import (
     write_case,
 )
 from bot.workflow.items import Deed, Item
-from sandbox_runner.port import Sandbox
 from sandbox_runner.recording import RecordingSandbox, ReplayingSandbox
 
 
@@ -58,17 +59,17 @@ def generate(desk: Desk, item: Item, out: Path) -> str:
         desk.say(f"{checked.problems[0]}; the write job tells it on GitHub")
         return ""
     shop = desk.workshop(regenerate=item.regenerate)
-    work = take_on(loaded, shop, desk.delivery(loaded.strategy))
+    work = take_on(loaded, shop)
     if find_earlier(work, shop).closed:
         desk.say(f"{work.task}: nothing to do, its pull request was closed")
         return ""
     desk.say(f"{work.task}: writing the strategy and its tests")
-    candidate = shop.coder.write(work.contract, work.origin.contract_path)
+    candidate = write_candidate(work, shop.open_coder(work.contract))
     return write_case(out, item.key, handover_of(work, candidate))
 
 
-def handover_of(work: Commission, candidate: Candidate) -> Handover:
-    """A candidate with all that the gates need."""
+def handover_of(work: Assignment, candidate: Candidate) -> Handover:
+    """Put a candidate together with all that the gates need."""
     origin = work.origin
     return Handover(origin.contract_path, origin.contract_bytes, work.data.contents, candidate)
 
@@ -103,26 +104,17 @@ def _anchor(item: Item) -> str:
     return f"#issuecomment-{item.order}" if item.order else ""
 
 
-def run_gates(
-    key: str,
-    digest: str,
-    folder: Path,
-    sandbox: Sandbox,
-    mypy_cache: Path | None = None,
-    on_done: Callable[[str], None] = lambda name: None,
-) -> tuple[Examination, str]:
+def run_gates(key: str, digest: str, folder: Path, prover: Prover) -> tuple[Examination, str]:
     """Run a candidate in the sandbox, and hand on what the sandbox answered.
 
     Args:
         key: whose candidate.
         digest: of the file that the job before wrote.
         folder: where the jobs leave their files.
-        sandbox: where the candidate runs.
-        mypy_cache: mypy's cache of the libraries.
-        on_done: told each step.
+        prover: where the candidate runs.
 
     Returns:
-        what the gates say here, which nobody believes, and the digest of what was handed on.
+        what the gates say here, which nobody trusts, and the digest of what was handed on.
     """
     case = read_case(folder, key, digest)
     with tempfile.TemporaryDirectory() as place:
@@ -134,21 +126,15 @@ def run_gates(
         contract = read.loaded.strategy
         data = read_market_data(contract, root)
     # Where Freqtrade is not installed the write job, if it is to deliver its file, finds no answer.
-    delivery = decide_delivery(contract, find_freqtrade())
-    recorder = RecordingSandbox(sandbox)
-    examination = examine(
-        contract,
-        compile_contract(contract),
-        Case(case.candidate.contents, frozenset(contract.planned_files)),
-        data,
-        f"corr_{key}",  # the run's own name is computed where there is a repository
-        recorder,
-        mypy_cache,
-        on_done,
-        delivery=delivery,
-    )
-    versions = tool_versions(delivery.freqtrade_version)
-    return examination, write_answers(folder, key, Answers(recorder.outcomes, versions))
+    targets = decide_targets(contract, find_freqtrade())
+    # The run's own name is computed where there is a repository.
+    origin = Origin(f"corr_{key}", case.contract_path, contract_digest(contract), case.contract)
+    recorder = RecordingSandbox(prover.sandbox)
+    work = assign(contract, data, origin, targets)
+    proven = prove(work, case.candidate, replace(prover, sandbox=recorder))
+    versions = tool_versions(targets.freqtrade_version)
+    answers = Answers(recorder.outcomes, versions)
+    return proven.examination, write_answers(folder, key, answers)
 
 
 def deliver(desk: Desk, item: Item, folder: Path, digests: Digests) -> Result:
@@ -159,57 +145,74 @@ def deliver(desk: Desk, item: Item, folder: Path, digests: Digests) -> Result:
     """
     if item.read is None or item.read.loaded is None:
         raise InputError(f"there is no contract under {item.key}")
-    loaded = item.read.loaded
     shop = desk.workshop(regenerate=still_to_regenerate(desk, item))
-    work = take_on(loaded, shop, desk.delivery(loaded.strategy))
-    with correlated(work.origin.correlation_id), shop.repository.lock(work.task, on_wait=shop.say):
-        earlier = find_earlier(work, shop)
-        if earlier.closed:
-            return stays_closed(work, earlier)
+    work = take_on(item.read.loaded, shop)
+
+    def open_coder(contract: Contract) -> Coder:
         case = read_case(folder, item.key, digests.case)
-        check_handover(case, work, shop)
+        return HandedOver(case, work, shop.open_coder(contract))
+
+    def open_prover() -> Prover:
         answers = read_answers(folder, item.key, digests.answers)
         check_versions(answers, work)
-        shop = replace(shop, sandbox=ReplayingSandbox(answers.outcomes))
-        if not earlier.claimed:
-            plan = [todo.id for todo in work.plan.todos]
-            publish(shop, work, EventName.TASK_DISPATCHED, {"plan": plan})
-            files = sorted(case.candidate.files)
-            publish(shop, work, EventName.CODER_COMPLETE, {"files": files})
-        return judge_and_propose(work, case.candidate, earlier, shop)[0]
+        return Prover(ReplayingSandbox(answers.outcomes), say=shop.say)
+
+    return carry_out(work, replace(shop, open_coder=open_coder, open_prover=open_prover))
 
 
-def check_handover(case: Handover, work: Commission, shop: Workshop) -> None:
-    """Compare what was handed over with what this job would have handed over itself.
+@dataclass(frozen=True)
+class HandedOver:
+    """Writes with a coder, and compares with what was handed over.
 
     Contract, candles and candidate are computed here. The coder is the one that contract and
     settings name, never the one that the file names.
-
-    Raises:
-        SafetyStop: something differs.
-        WorldError: the default branch moved; a new run sorts it out.
     """
-    written = shop.coder.write(work.contract, work.origin.contract_path)
-    own, wrong = handover_of(work, written), ""
-    if (case.contract_path, case.contract) != (own.contract_path, own.contract):
-        wrong = "its contract is another"
-    elif case.candles != own.candles:
-        raise WorldError(
-            f"the candles of {work.task} on the default branch changed while the jobs ran",
-            "Run the whole workflow again.",
-        )
-    elif case.candidate.coder != written.coder:
-        wrong = f"contract and settings name the coder {written.coder}, and the file names another"
-    elif case.candidate != written:
-        wrong = f"the coder {written.coder} writes it otherwise"
-    if wrong:
-        raise SafetyStop(
-            f"what was handed over for {work.task} is not what its contract gives: {wrong}",
-            "Run the whole workflow again; if it stays so, somebody tampered with the artifacts.",
-        )
+
+    case: Handover
+    work: Assignment
+    coder: Coder
+
+    @property
+    def name(self) -> str:
+        """Names the coder."""
+        return self.coder.name
+
+    @property
+    def rounds(self) -> int:
+        """Says how many candidates were handed over."""
+        return 1
+
+    def write(
+        self, contract: AnyContract, contract_path: str, failures: tuple[Failure, ...] = ()
+    ) -> Candidate:
+        """Write what this job would have handed over itself.
+
+        Raises:
+            SafetyStop: something differs.
+            WorldError: the default branch moved; a new run sorts it out.
+        """
+        case, work, wrong = self.case, self.work, ""
+        written = self.coder.write(contract, contract_path, failures)
+        own = handover_of(work, written)
+        if (case.contract_path, case.contract) != (own.contract_path, own.contract):
+            wrong = "its contract is another"
+        elif case.candles != own.candles:
+            raise WorldError(
+                f"the candles of {work.task} on the default branch changed while the jobs ran",
+                "Run the whole workflow again.",
+            )
+        elif case.candidate.coder != written.coder:
+            named = written.coder
+            wrong = f"contract and settings name the coder {named}, and the file names another"
+        elif case.candidate != written:
+            wrong = f"the coder {written.coder} writes it otherwise"
+        if wrong:
+            message = f"what was handed over for {work.task} is not what its contract gives"
+            raise SafetyStop(f"{message}: {wrong}", TAMPERED)
+        return written
 
 
-def check_versions(answers: Answers, work: Commission) -> None:
+def check_versions(answers: Answers, work: Assignment) -> None:
     """Compare the versions that the gates ran with those that this job knows.
 
     Both jobs install from one lock, so the evidence may name the versions known here. Freqtrade
@@ -218,9 +221,9 @@ def check_versions(answers: Answers, work: Commission) -> None:
     Raises:
         WorldError: they differ.
     """
-    known = tool_versions(work.delivery.freqtrade_version)
+    known = tool_versions(work.targets.freqtrade_version)
     ran = dict(answers.versions)
-    if not work.delivery.freqtrade:
+    if not work.targets.freqtrade:
         ran.pop("freqtrade", None)  # it was there and proved nothing
     if ran != known:
         names = sorted(name for name in known | ran if known.get(name) != ran.get(name))

@@ -19,8 +19,8 @@ from bot.files import cache_folder
 from bot.forge.port import open_forge
 from bot.git.repository import open_repository
 from bot.pipeline import Result, run_line
-from bot.proof.line import Workshop
-from bot.proof.verification import Verification, verify
+from bot.proof.edges import Prover, Workshop
+from bot.proof.verification import Checker, Verification, verify
 from sandbox_runner.mypy_cache import warm_cache
 from sandbox_runner.port import Sandbox, open_sandbox
 from tests.bot.git.worlds import World, commit_file, make_world, quiet_environment, sh
@@ -88,12 +88,16 @@ def _make_line(folder: Path, remote: bool, bars: int, more: str) -> None:
 
 def open_shop(world: World, sandbox: Sandbox, **edges: Any) -> Workshop:
     repository = open_repository(world.work)
+    coder = edges.pop("coder", TemplateCoder())
+    parts = {name: edges.pop(name) for name in ("limits", "memory") if name in edges}
+    prover = Prover(sandbox, warm_cache(cache_folder()), say=edges.get("say", str), **parts)
     return Workshop(
         repository=repository,
         forge=open_forge("local", repository),
         bus=open_bus(repository.folder),
-        mypy_cache=warm_cache(cache_folder()),
-        **{"coder": TemplateCoder(), "sandbox": sandbox, **edges},
+        open_coder=lambda contract: coder,
+        open_prover=lambda: prover,
+        **edges,
     )
 
 
@@ -106,7 +110,11 @@ def checked(work: Path, tag: str, sandbox: Sandbox, **edges: Any) -> Verificatio
     """What `verify` finds, with this sandbox."""
     world = World(work, work.with_name("remote.git"))
     repository = open_repository(work, to_write=False)
-    return verify(tag, repository, lambda: open_shop(world, sandbox, **edges))
+    checker = Checker(
+        lambda contract: TemplateCoder(),
+        lambda: open_shop(world, sandbox, **edges).open_prover(),
+    )
+    return verify(tag, repository, checker)
 
 
 def events(world: World) -> list[Event]:

@@ -16,11 +16,13 @@ from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
 from bot.data.market_data import read_market_data
 from bot.gates.port import Case, Verdict
+from bot.proof.edges import Prover
 from bot.proof.examination import Examination, judge_trial
 from bot.proof.judge import decide
 from bot.proof.trial import run_trial
 from sandbox_runner.port import Job, Limits, Outcome, Sandbox, open_sandbox
 from sandbox_runner.request import REQUEST_FILE
+from tests.bot.proof.assignments import assigned
 from tests.e2e.attacks import (
     CHANCE,
     HEAD,
@@ -84,18 +86,15 @@ def examined(
 ) -> Examination:
     """Let the gates on behaviour judge a changed candidate, without the static ones."""
     contract = load_contract(place / "dip.yaml").strategy
-    program = compile_contract(contract)
-    data = read_market_data(contract, place)
+    work = assigned(contract, read_market_data(contract, place))
     files = dict(TemplateCoder().write(contract, "contracts/dip.yaml").files)
     for old, new in swaps.items():
         assert old in files[STRATEGY]
         files[STRATEGY] = files[STRATEGY].replace(old, new, 1)
     files[TESTS] = files[TESTS] if tests is None else tests
     case = Case({path: text.encode() for path, text in files.items()}, frozenset(files))
-    sandbox = Only(open_sandbox(), parts)
-    limits = Limits(time_s=time_s, memory_mb=512)
-    trial = run_trial(contract, program, case.files, data, sandbox, limits=limits)
-    return judge_trial(contract, program, case, data, "corr_000000000000", (), trial)
+    prover = Prover(Only(open_sandbox(), parts), limits=Limits(time_s=time_s, memory_mb=512))
+    return judge_trial(work, case, (), run_trial(work, case.files, prover))
 
 
 def verdict(examination: Examination, gate: str) -> Verdict:
@@ -206,11 +205,10 @@ class Without:
 @pytest.mark.parametrize("tool", ["flake8", "type_check", "bandit", "pytest"])
 def test_a_gate_that_could_not_run_has_failed(tool: str, place: Path) -> None:
     contract = load_contract(place / "dip.yaml").strategy
-    program, data = compile_contract(contract), read_market_data(contract, place)
+    work = assigned(contract, read_market_data(contract, place))
     files = TemplateCoder().write(contract, "contracts/dip.yaml").contents
-    trial = run_trial(contract, program, files, data, Without(open_sandbox(), tool))
-    case = Case(files, frozenset(files))
-    found = judge_trial(contract, program, case, data, "corr_000000000000", (), trial)
+    trial = run_trial(work, files, Prover(Without(open_sandbox(), tool)))
+    found = judge_trial(work, Case(files, frozenset(files)), (), trial)
     refused = verdict(found, {"type_check": "mypy"}.get(tool, tool))
     assert not refused.passed
     assert re.search("could not be run|left no report", refused.reason)

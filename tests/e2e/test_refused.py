@@ -162,6 +162,7 @@ class Learner:
     """Writes nonsense until it is told twice what is wrong."""
 
     rounds: int = 3
+    name = "agent"
     heard: list[tuple[Failure, ...]] = field(default_factory=list)
 
     def write(

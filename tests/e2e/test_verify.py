@@ -10,8 +10,8 @@ import pytest
 from bot.cli import main
 from bot.errors import InputError
 from bot.git.repository import open_repository
-from bot.proof import verification
 from bot.proof.evidence import sha256
+from bot.proof.verification import Checker, verify
 from sandbox_runner.port import Job, Outcome, Sandbox
 from tests.bot.git.worlds import World, quiet_environment, sh
 from tests.e2e.forgery import files_of, forge, git, move_tag, read, write_commit, write_tree
@@ -103,7 +103,7 @@ def test_a_quick_look_names_what_it_left_out_and_never_says_holds(
 
 
 def test_a_quick_look_names_the_gates_of_code_that_the_template_did_not_write(
-    case: tuple[Path, str, str], monkeypatch: pytest.MonkeyPatch
+    case: tuple[Path, str, str],
 ) -> None:
     """Another coder is named, and the tag has what it writes; no gate has seen that code."""
     work, tag, _ = case
@@ -117,8 +117,8 @@ def test_a_quick_look_names_the_gates_of_code_that_the_template_did_not_write(
     parts.replace(code, old.encode(), new.encode())
     made = write_tag(work, parts, seal(work, parts), tag)
     git(work, "update-ref", f"refs/tags/{tag}", made)
-    monkeypatch.setattr(verification, "named_coder", lambda contract: ChangedCoder(change))
-    found = verification.verify(tag, open_repository(work, to_write=False), None)
+    checker = Checker(lambda contract: ChangedCoder(change))
+    found = verify(tag, open_repository(work, to_write=False), checker)
     assert all(finding.holds for finding in found.findings), found.findings[-1]
     assert {"template", "mutation"} <= set(found.left_out)
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import bot.git.delivery
 import bot.git.remote
-import bot.pipeline
 import bot.proof.examination
+import bot.proof.line
 from bot.contract.digest import contract_digest
-from bot.contract.model import Contract
-from bot.data.market_data import MarketData
 from bot.gates.port import Case
+from bot.proof.assignment import Assignment
+from bot.proof.edges import Prover
 from bot.proof.examination import Examination
 from sandbox_runner.recording import ReplayingSandbox, outcomes_to_plain
 
@@ -25,22 +25,14 @@ def judged_once() -> Iterator[None]:
     examine: Callable[..., Examination] = bot.proof.examination.examine
     kept: dict[str, Examination] = {}
 
-    def once(
-        contract: Contract,
-        program: Any,
-        case: Case,
-        data: MarketData,
-        name: str,
-        sandbox: Any,
-        *rest: Any,
-    ) -> Examination:
-        key = digest(contract, case, data, name, sandbox, rest[3])
+    def once(work: Assignment, case: Case, prover: Prover) -> Examination:
+        key = digest(work, case, prover.sandbox)
         if key not in kept:
-            kept[key] = examine(contract, program, case, data, name, sandbox, *rest)
+            kept[key] = examine(work, case, prover)
         return kept[key]
 
     replaced = (
-        (bot.pipeline, "examine", once),
+        (bot.proof.line, "examine", once),
         (bot.git.remote, "_FIRST_PAUSE_S", _SHORT_S),
         (bot.git.delivery, "_PAUSE_S", _SHORT_S),
     )
@@ -54,18 +46,16 @@ def judged_once() -> Iterator[None]:
             setattr(module, name, value)
 
 
-def digest(
-    contract: Contract, case: Case, data: MarketData, name: str, sandbox: Any, delivery: Any
-) -> str:
+def digest(work: Assignment, case: Case, sandbox: Any) -> str:
     """All that an examination is a function of."""
     assert isinstance(sandbox, ReplayingSandbox)
     parts = (
-        contract_digest(contract),
+        contract_digest(work.contract),
         sorted(case.files.items()),
         sorted(case.planned),
-        data.digest,
-        name,
+        work.data.digest,
+        work.origin.correlation_id,
         outcomes_to_plain(sandbox._outcomes),
-        delivery,
+        work.targets,
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()

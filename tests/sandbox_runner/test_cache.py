@@ -14,14 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.coder.template.template_coder import TemplateCoder
-from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
 from bot.data.market_data import read_market_data
 from bot.gates.port import Case
+from bot.proof.edges import Prover
 from bot.proof.examination import examine
 from sandbox_runner import cache as memory_module
 from sandbox_runner.cache import MOST_ENTRIES, Memory, question_digest
 from sandbox_runner.port import Job, Outcome, open_sandbox
+from tests.bot.proof.assignments import assigned
 from tests.chance import examples
 from tests.e2e.lines import HOUSE, candles_text, contract_text
 
@@ -234,13 +235,9 @@ def test_a_candidate_is_judged_again_without_being_run_again(tmp_path: Path) -> 
         files = TemplateCoder().write(plain, "dip.yaml").contents
         sandbox = Counting(open_sandbox())
         found = examine(
-            contract,
-            compile_contract(contract),
+            assigned(contract, read_market_data(contract, tmp_path)),
             Case(files, frozenset(files)),
-            read_market_data(contract, tmp_path),
-            "corr_000000000000",
-            sandbox,
-            memory=Memory(tmp_path / "answers"),
+            Prover(sandbox, memory=Memory(tmp_path / "answers")),
         )
         return found, sandbox.asked
 

@@ -14,7 +14,6 @@ from Backtest.curves import drawdowns, max_drawdown
 from Backtest.times import DAY_MS, MINUTE_MS
 from bot.cli import main
 from bot.coder.template.template_coder import TemplateCoder
-from bot.contract.digest import contract_digest
 from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
 from bot.data.market_data import read_market_data
@@ -26,12 +25,14 @@ from bot.git.proposal import Proposal
 from bot.git.repository import MOST_FILE_BYTES, open_repository
 from bot.proof import compact, evidence
 from bot.proof.compact import keep_ends, keep_moments
-from bot.proof.evidence import Origin, result_files
+from bot.proof.evidence import result_files
 from bot.proof.examination import Examination
 from bot.proof.judge import Judgement, decide, judge
-from bot.proof.sealing import commit_message, seal
+from bot.proof.line import Proven, write
+from bot.proof.sealing import Destination, commit_message, seal
 from tests.bot.gates.test_outcome import FILES
 from tests.bot.git.worlds import World, commit_file
+from tests.bot.proof.assignments import assigned
 from tests.e2e.lines import candles_text, line_world
 
 NAME = "corr_0123456789ab"
@@ -146,18 +147,18 @@ def propose(world: World) -> dict[str, Any]:
     """The evidence of a contract under a tag, as `run` writes it; no gate is asked here."""
     loaded = load_contract(world.work / "contracts/dip.yaml")
     contract = loaded.strategy
-    program, data = compile_contract(contract), read_market_data(contract, world.work)
+    data = read_market_data(contract, world.work)
     content = (world.work / "contracts/dip.yaml").read_bytes()
-    origin = Origin(NAME, "contracts/dip.yaml", contract_digest(contract), content)
-    judgement = judge(contract, program, data, decide(contract, program, data))
+    work = assigned(contract, data, NAME, content=content)
+    judgement = judge(contract, work.program, data, decide(contract, work.program, data))
     results = result_files(judgement, NAME)
-    candidate = TemplateCoder().write(contract, "contracts/dip.yaml")
+    candidate = write(work, TemplateCoder())
     examination = Examination((Verdict("syntax", True, "2 files"),), results, judgement)
-    sealed = seal(contract, program, origin, candidate, data, examination, TAG)
+    sealed = seal(Proven(work, candidate, examination), Destination(TAG))
     files = {f"{sealed.evidence.folder}/{name}": f for name, f in sealed.evidence.files.items()}
     repository = open_repository(world.work)
-    words = commit_message(contract, origin, candidate, sealed.evidence.digest)
-    files |= {**candidate.contents, origin.contract_path: content}
+    words = commit_message(work, candidate, sealed.evidence.digest)
+    files |= {**candidate.contents, work.origin.contract_path: content}
     task = TaskName("dip", "strategy")
     repository.propose(Proposal(task, TAG, repository.base(), files, *words))
     return {"body": sealed.body, **sealed.evidence.files}

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from bot.coder.template.template_coder import TemplateCoder
-from bot.contract.digest import contract_digest
-from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
 from bot.data.market_data import data_paths, read_market_data
 from bot.gates.port import Verdict
-from bot.proof.evidence import Origin, gates_file, provenance_file, read_gates, report_file, sha256
+from bot.proof.evidence import gates_file, provenance_file, read_gates, report_file, sha256
 from bot.proof.examination import Examination
 from bot.proof.judge import decide, judge
-from bot.proof.sealing import Sealed, commit_message, seal
+from bot.proof.line import Proven, write
+from bot.proof.sealing import Destination, Sealed, commit_message, seal
 from tests.bot.git.worlds import HOUSE, quiet_environment
+from tests.bot.proof.assignments import assigned
 from tests.e2e.lines import candles_text, contract_text
 
 VERDICTS = (Verdict("syntax", True, "2 files"), Verdict("pytest", True, "19 tests"))
@@ -34,12 +34,12 @@ def place(tmp_path: Path) -> Path:
 def sealed(place: Path) -> Sealed:
     loaded = load_contract(place / "dip.yaml")
     contract = loaded.strategy
-    program, data = compile_contract(contract), read_market_data(contract, place)
-    candidate = TemplateCoder().write(contract, "contracts/dip.yaml")
-    origin = Origin("corr_000000000000", "contracts/dip.yaml", contract_digest(contract), b"x")
-    judgement = judge(contract, program, data, decide(contract, program, data))
+    work = assigned(contract, read_market_data(contract, place))
+    decisions = decide(contract, work.program, work.data)
+    judgement = judge(contract, work.program, work.data, decisions)
     examination = Examination(VERDICTS, {"summary.json": b"{}\n"}, judgement)
-    return seal(contract, program, origin, candidate, data, examination, "ai/dip/strategy/x")
+    proven = Proven(work, write(work, TemplateCoder()), examination)
+    return seal(proven, Destination("ai/dip/strategy/x"))
 
 
 def digests(place: Path) -> dict[str, str]:
@@ -97,23 +97,21 @@ def test_no_gates_means_no(place: Path) -> None:
 
 def test_the_message_names_the_sealed_statement(place: Path) -> None:
     contract = load_contract(place / "dip.yaml").strategy
-    candidate = TemplateCoder().write(contract, "contracts/dip.yaml")
-    origin = Origin("corr_000000000000", "contracts/dip.yaml", "sha256:c", b"x")
-    text, trailers = commit_message(contract, origin, candidate, "sha256:e")
+    work = assigned(contract, read_market_data(contract, place))
+    text, trailers = commit_message(work, write(work, TemplateCoder()), "sha256:e")
     assert text.splitlines()[0] == "ai: propose QuickDip for dip/strategy"
     assert text.splitlines()[-1] == "Evidence: artifacts/dip/strategy sha256:e"
-    assert trailers.contract_digest == "sha256:c"
+    assert trailers.contract_digest == work.origin.contract_digest
 
 
 def test_provenance_is_canonical(place: Path) -> None:
     contract = load_contract(place / "dip.yaml").strategy
-    data = read_market_data(contract, place)
-    candidate = TemplateCoder().write(contract, "contracts/dip.yaml")
-    origin = Origin("corr_000000000000", "contracts/dip.yaml", "sha256:c", b"x")
-    one = provenance_file(origin, candidate, data, {"b": b"1", "a": b"2"}, "f", {"z": "1"})
-    two = provenance_file(origin, candidate, data, {"a": b"2", "b": b"1"}, "f", {"z": "1"})
+    work = assigned(contract, read_market_data(contract, place))
+    candidate = write(work, TemplateCoder())
+    one = provenance_file(work, candidate, {"b": b"1", "a": b"2"}, {"z": "1"})
+    two = provenance_file(work, candidate, {"a": b"2", "b": b"1"}, {"z": "1"})
     assert one == two
-    assert data_paths(contract) == data.files == ("data/btc.csv",)
+    assert data_paths(contract) == work.data.files == ("data/btc.csv",)
 
 
 @pytest.mark.parametrize(

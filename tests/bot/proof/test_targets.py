@@ -9,7 +9,7 @@ from bot.coder.template.template_coder import TemplateCoder
 from bot.contract.model import Contract
 from bot.errors import WorldError
 from bot.gates.freqtrade.installation import VARIABLE, find_freqtrade, freqtrade_version
-from bot.proof.targets import NOT_DELIVERED, Delivery, decide_delivery, without_freqtrade
+from bot.proof.targets import NOT_DELIVERED, Targets, decide_targets, without_freqtrade
 from tests.freqtrade.worlds import world
 
 
@@ -23,7 +23,7 @@ def _no_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_freqtrade_its_file_is_left_out_and_said() -> None:
-    delivery = decide_delivery(asking("adapter", "freqtrade"), None)
+    delivery = decide_targets(asking("adapter", "freqtrade"), None)
     assert not delivery.freqtrade
     assert delivery.notes == (NOT_DELIVERED,)
     for words in ("not delivered", "Freqtrade 2026.9", "stratwright[freqtrade]", VARIABLE):
@@ -31,13 +31,13 @@ def test_without_freqtrade_its_file_is_left_out_and_said() -> None:
 
 
 def test_with_freqtrade_both_are_delivered(tmp_path: Path) -> None:
-    delivery = decide_delivery(asking("adapter", "freqtrade"), tmp_path)
-    assert delivery == Delivery(freqtrade=True, packages=tmp_path)
+    delivery = decide_targets(asking("adapter", "freqtrade"), tmp_path)
+    assert delivery == Targets(freqtrade=True, packages=tmp_path)
 
 
 def test_who_did_not_ask_gets_no_note(tmp_path: Path) -> None:
-    assert decide_delivery(asking("adapter"), tmp_path) == Delivery()
-    assert decide_delivery(asking("adapter"), None, strict=True) == Delivery()
+    assert decide_targets(asking("adapter"), tmp_path) == Targets()
+    assert decide_targets(asking("adapter"), None, strict=True) == Targets()
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_where_it_may_not_be_left_out_the_line_does_not_start(
     targets: tuple[str, ...], strict: bool
 ) -> None:
     with pytest.raises(WorldError) as caught:
-        decide_delivery(asking(*targets), None, strict=strict)
+        decide_targets(asking(*targets), None, strict=strict)
     assert caught.value.exit_code == 4
     assert NOT_DELIVERED in caught.value.message
 
@@ -82,12 +82,12 @@ def test_what_is_left_out_is_dropped_from_the_candidate_and_nothing_else() -> No
     candidate = TemplateCoder().write(contract, "contracts/x.yaml")
     kept = without_freqtrade(contract).kept(contract, candidate)
     assert set(candidate.files) - set(kept.files) == {contract.freqtrade_file}
-    assert Delivery(freqtrade=True).kept(contract, candidate) == candidate
+    assert Targets(freqtrade=True).kept(contract, candidate) == candidate
 
 
 def test_a_fuller_delivery_has_another_name() -> None:
-    assert Delivery().generator("1.2") == "1.2"
-    assert Delivery(freqtrade=True).generator("1.2") == "1.2+freqtrade"
+    assert Targets().generator("1.2") == "1.2"
+    assert Targets(freqtrade=True).generator("1.2") == "1.2+freqtrade"
 
 
 def test_the_adapter_file_is_always_planned() -> None:

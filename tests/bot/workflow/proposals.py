@@ -10,7 +10,7 @@ from bot.forge.github import GitHubForge
 from bot.forge.github_api import GitHubApi
 from bot.forge.port import Draft, PullRequest
 from bot.git.identity import TaskName, correlation_id
-from bot.proof.targets import Delivery
+from bot.proof.targets import Targets
 from tests.bot.workflow.hub import HOUSE, NAME, World, git
 
 DIP = (HOUSE / "contracts/oversold_dip.yaml").read_text()
@@ -31,7 +31,7 @@ def name_of(world: World, path: str) -> str:
     """The correlation id that a run for a contract of the checkout computes."""
     contract = load_contract(world.clone / path).strategy
     data = read_market_data(contract, world.clone)
-    generator = Delivery().generator(__version__)
+    generator = Targets().generator(__version__)
     return correlation_id(NAME, path, contract_digest(contract), data.digest, generator)
 
 

@@ -10,9 +10,10 @@ from bot.git.repository import open_repository
 from bot.locks.pins import locked_version
 from bot.proof.evidence import tool_versions
 from bot.proof.examination import NAMES
-from bot.proof.verification import verify
+from bot.proof.verification import Checker, verify
 from bot.report.hidden_block import read_hidden_block
-from bot.workshop import open_checking
+from bot.settings import Settings
+from bot.workshop import open_coder, open_prover
 from tests.bot.workflow.hub import (
     HOUSE,
     STRANGER,
@@ -122,7 +123,8 @@ def test_a_pushed_contract_becomes_a_pull_request_and_running_again_changes_noth
     assert newest.draft.head != pull.draft.head
     git(world.clone, "fetch", "-q", str(world.bare), "+refs/tags/*:refs/tags/*")
     repository = open_repository(world.clone, to_write=False)
-    found = verify(newest.draft.tag, repository, lambda: open_checking(repository))
+    checker = Checker(lambda contract: open_coder(contract, Settings()), open_prover)
+    found = verify(newest.draft.tag, repository, checker)
     assert found.outcome == "holds", found.findings[-1]
 
     before, after = world.commit({"contracts/dip.yaml": None})

@@ -14,9 +14,11 @@ from bot.gates.foreign.strange_parts import find_missing_tests, find_strange_par
 from bot.gates.foreign.strange_reading import find_strange_reading
 from bot.gates.foreign.template_gate import judge_template
 from bot.gates.port import Case, Verdict
+from bot.proof.edges import Prover
 from bot.proof.examination import STATIC, Examination, examine, gate_names
 from bot.proof.origin import is_the_templates, template_files
 from sandbox_runner.port import open_sandbox
+from tests.bot.proof.assignments import assigned
 from tests.security.trojans import TROJANS, Trojan
 
 ROOT = Path(__file__).parents[4]
@@ -76,9 +78,9 @@ def judged(*edits: tuple[str, str]) -> Verdict:
 
 def examined(files: dict[str, bytes]) -> Examination:
     contract = load_contract(ROOT / "contracts/oversold_dip.yaml").strategy
-    program, data = compile_contract(contract), read_market_data(contract, ROOT)
+    work = assigned(contract, read_market_data(contract, ROOT))
     case = Case(files, frozenset(files))
-    return examine(contract, program, case, data, "corr_000000000000", open_sandbox())
+    return examine(work, case, Prover(open_sandbox()))
 
 
 def refused(found: Examination) -> dict[str, str]:
@@ -99,7 +101,7 @@ def test_comments_and_layout_do_not_make_code_another_s() -> None:
 def test_the_template_keeps_its_own_rules(path: Path) -> None:
     contract = load_contract(path).strategy
     files = template_files(
-        contract, compile_contract(contract), frozenset({f"Backtest/codes/{contract.file_stem}.py"})
+        contract, compile_contract(contract), frozenset({contract.strategy_file})
     )
     (text,) = files.values()
     tree = ast.parse(text)

@@ -10,7 +10,7 @@ from bot.contract.language.program import compile_contract
 from bot.gates.freqtrade.parity import Expectation, without_gaps
 from bot.gates.freqtrade.target import judge_freqtrade
 from bot.proof.examination import NAMES, gate_names
-from bot.proof.targets import ADAPTER_ONLY, Delivery
+from bot.proof.targets import ADAPTER_ONLY, Targets
 from sandbox_runner.jobs import FREQTRADE_ANSWER, freqtrade_job
 from sandbox_runner.port import Outcome
 from sandbox_runner.recording import job_digest
@@ -73,7 +73,7 @@ def test_an_answer_that_cannot_be_read_is_refused(content: bytes, expected: Expe
 
 
 def test_only_what_is_delivered_has_the_gate() -> None:
-    assert gate_names(Delivery(freqtrade=True)) == (*NAMES, "freqtrade-parity")
+    assert gate_names(Targets(freqtrade=True)) == (*NAMES, "freqtrade-parity")
     assert gate_names(ADAPTER_ONLY) == NAMES
 
 

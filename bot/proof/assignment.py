@@ -1,0 +1,96 @@
+"""Turns a contract into an assignment: all that decides its outcome, before anything is written."""
+
+from dataclasses import dataclass
+
+from bot import __version__
+from bot.contract.digest import contract_digest
+from bot.contract.language.program import Program, compile_contract
+from bot.contract.language.warmup import warmup
+from bot.contract.load import LoadedContract
+from bot.contract.model import Contract
+from bot.data.market_data import MarketData
+from bot.git.identity import TaskName, correlation_id
+from bot.plan.todo import TodoList, make_plan
+from bot.proof.targets import ADAPTER_ONLY, Targets
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Names where a candidate comes from.
+
+    Attributes:
+        correlation_id: the name of the run.
+        contract_path: the contract in the repository.
+        contract_digest: of the contract's meaning.
+        contract_bytes: the contract's file, which goes onto the branch with the candidate.
+    """
+
+    correlation_id: str
+    contract_path: str
+    contract_digest: str
+    contract_bytes: bytes
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Holds what a contract asks for; it goes unchanged through write, prove, seal and propose.
+
+    Attributes:
+        data: the candles.
+        origin: the names.
+        targets: which of its targets are delivered.
+        fuller_id: the name of the run that would deliver all of them, where this one does not.
+    """
+
+    contract: Contract
+    program: Program
+    data: MarketData
+    origin: Origin
+    plan: TodoList
+    targets: Targets = ADAPTER_ONLY
+    fuller_id: str = ""
+
+    @property
+    def task(self) -> TaskName:
+        """Gives the task's name."""
+        return TaskName(self.contract.workflow, self.contract.task)
+
+    @property
+    def planned(self) -> frozenset[str]:
+        """Gives the files that the plan gave to the candidate."""
+        return frozenset(self.contract.planned_files)
+
+    @property
+    def folder(self) -> str:
+        """Says where the evidence lies in the repository."""
+        return f"artifacts/{self.task}"
+
+
+def assign(
+    contract: Contract,
+    data: MarketData,
+    origin: Origin,
+    targets: Targets = ADAPTER_ONLY,
+    fuller_id: str = "",
+) -> Assignment:
+    """Compile a contract's rules, once, and plan it."""
+    program = compile_contract(contract)
+    plan = make_plan(contract, origin.contract_path, warmup(program))
+    return Assignment(contract, program, data, origin, plan, targets, fuller_id)
+
+
+def assign_in(
+    repository_id: str,
+    loaded: LoadedContract,
+    path: str,
+    data: MarketData,
+    targets: Targets,
+    version: str = __version__,
+) -> Assignment:
+    """Name a contract by all that decides its outcome: the candles and the targets too."""
+    digest = contract_digest(loaded.strategy)
+    parts = (repository_id, path, digest, data.digest)
+    origin = Origin(correlation_id(*parts, targets.generator(version)), path, digest, loaded.data)
+    whole = Targets(freqtrade=True).generator(version) if targets.notes else ""
+    fuller_id = correlation_id(*parts, whole) if whole else ""
+    return assign(loaded.strategy, data, origin, targets, fuller_id)
