@@ -24,7 +24,7 @@ from Backtest.fills import (
 )
 from Backtest.orders import Order
 from Backtest.positions import LIQUIDATED, Closing, Fill, Position, Trade
-from Backtest.settings import SimSettings
+from Backtest.sim_settings import SimSettings
 
 BEFORE_TIME = -(2**62)
 

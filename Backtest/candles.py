@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from Backtest.compiled import is_loaded
-from Backtest.errors import BacktestError, CandleError
-from Backtest.metrics import usual_step
+from Backtest.compiled.signal_run import is_loaded
+from Backtest.metrics.run_figures import usual_step
 from Backtest.rows import PRICES, TIME_NAMES, Row, fault_of
+from Backtest.sim_errors import BacktestError, CandleError
 from Backtest.times import FIRST_MS, fits_timeframe, in_words, iso, to_ms
 
 if TYPE_CHECKING:  # pandas takes half a second to import; only readers of files pay for it
@@ -385,7 +385,7 @@ def pass_columns(columns: Candles) -> bool:
     """Whether machine code, where it is at hand, finds nothing wrong."""
     if not is_loaded(len(columns)):
         return False
-    from Backtest.candle_pass import are_sound
+    from Backtest.compiled.candle_pass import are_sound
 
     arrays = (getattr(columns, field.name) for field in fields(columns))
     return bool(are_sound(*(np.ascontiguousarray(array) for array in arrays)))
@@ -446,7 +446,7 @@ def _quick_ms(stamps: NDArray[np.int64]) -> NDArray[np.int64] | None:
     """Microseconds as milliseconds by machine code, if it is at hand and none is out of reach."""
     if not is_loaded(len(stamps)):
         return None
-    from Backtest.candle_pass import us_to_ms
+    from Backtest.compiled.candle_pass import us_to_ms
 
     times = np.empty(len(stamps), np.int64)
     return times if us_to_ms(np.ascontiguousarray(stamps), times) else None

@@ -10,7 +10,7 @@ the stop comes before the target, and a bar that allows a better reading is mark
 import math
 from typing import NamedTuple
 
-from Backtest.settings import step_parts
+from Backtest.sim_settings import step_parts
 
 NO_STOP = -math.inf
 NO_TARGET = math.inf
@@ -189,6 +189,6 @@ def step_noise(steps: float) -> float:
 
 
 def multiple(steps: int, step: float) -> float:
-    """So many steps, by the arithmetic of `Backtest.kernel_parts`: 3 of 0.1 are 0.3."""
+    """So many steps, by the arithmetic of `Backtest.compiled.kernel_parts`: 3 of 0.1 are 0.3."""
     units, scale = step_parts(step)
     return float(steps) * float(units) / float(scale)

@@ -4,10 +4,9 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from Backtest.errors import OrderError
 from Backtest.fills import STEP_ERROR, Step, round_down, round_up
-from Backtest.names import nearest
-from Backtest.settings import SimSettings
+from Backtest.sim_errors import OrderError, nearest
+from Backtest.sim_settings import SimSettings
 from Backtest.times import MINUTE_MS
 
 ACTIONS = {"BUY": 1, "SELL": -1}

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from Backtest.errors import BacktestError, CandleError
+from Backtest.sim_errors import BacktestError, CandleError
 from Backtest.times import to_ms
 
 PRICES = ("open", "high", "low", "close")

@@ -1,6 +1,6 @@
 """The simulated broker: takes orders, is stepped bar by bar, and answers with events and trades.
 
-Its conventions are stated in `Backtest.conventions`, and in every report. They are pessimistic
+Its conventions are stated in `metrics.conventions`, and in every report. They are pessimistic
 where a candle leaves room: see `Backtest.fills` for what a bar proves and `Backtest.book` for the
 order of things inside a bar.
 """
@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from Backtest.account import Account
 from Backtest.book import Book
-from Backtest.errors import CandleError, OrderError
 from Backtest.fills import STEP_ERROR, Bar, round_down
 from Backtest.orders import positive, read_order
 from Backtest.positions import Closing, Position, Trade
 from Backtest.rejections import by_cause
 from Backtest.rows import INFINITY, Row, fault_of, read_row
-from Backtest.settings import read_settings
+from Backtest.sim_errors import CandleError, OrderError
+from Backtest.sim_settings import read_settings
 from Backtest.times import LAST_MS, iso
 
 if TYPE_CHECKING:  # reading a tape needs the compiled loop, and so numba
-    from Backtest.tape import Tape
+    from Backtest.compiled.tape import Tape
 
 
 VOLUME_NOISE = 1e-12  # of a position; 0.3 less 0.1 less 0.1 is not quite 0.1
@@ -29,7 +29,7 @@ class SimBroker:
     """A broker in a box: MARKET, LIMIT and STOP orders, longs and shorts, symbols sharing cash.
 
     Positions never net: each filled order is its own position. A bar without a symbol belongs to
-    every symbol with orders. All settings of `Backtest.settings.SimSettings` are keywords here.
+    every symbol with orders. All settings of `Backtest.sim_settings.SimSettings` are keywords here.
     """
 
     def __init__(self, **settings: Any) -> None:
@@ -361,7 +361,7 @@ class SimBroker:
 
     def generate_report(self) -> dict[str, Any]:
         """Summarise the run so far; asking twice gives the same and changes nothing."""
-        from Backtest.report import make_report
+        from Backtest.metrics.run_report import make_report
 
         if self._tape is not None:
             tape = self._tape
@@ -390,7 +390,7 @@ class SimBroker:
 
     def save_report(self, out_dir: str) -> dict[str, str]:
         """Write trades.csv, equity_curve.csv and summary.json; returns their paths by name."""
-        from Backtest.report_files import write_report
+        from Backtest.metrics.report_files import write_report
 
         return write_report(
             out_dir, self.get_trades(), self.get_equity_curve(), self.generate_report()

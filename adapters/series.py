@@ -14,9 +14,9 @@ import talib
 from numpy.typing import NDArray
 from talib._ta_lib import MA_Type as talib_ma_types
 
-from adapters.views import CandleView, FrameView, array_view
+from adapters.loop.views import CandleView, FrameView, array_view
 from Backtest.candles import COLUMNS, Candles
-from Backtest.compiled import is_loaded
+from Backtest.compiled.signal_run import is_loaded
 
 if TYPE_CHECKING:  # pandas takes half a second to import; candles of a view need none
     import pandas as pd
@@ -218,7 +218,7 @@ def crossed_above(a: Value, b: Value) -> Booleans:
     a, b = _side_by_side(a, b)
     crossed: Booleans
     if is_loaded(a.size):
-        from Backtest.signal_pass import crossings
+        from Backtest.compiled.signal_pass import crossings
 
         crossed = np.empty(a.shape, np.bool_)
         crossings(a, b, crossed)
@@ -239,7 +239,7 @@ def crossed(a: Value, b: Value) -> tuple[Booleans, Booleans]:
     a, b = _side_by_side(a, b)
     if not is_loaded(a.size):
         return crossed_above(a, b), crossed_above(b, a)
-    from Backtest.signal_pass import both_crossings
+    from Backtest.compiled.signal_pass import both_crossings
 
     above, below = np.empty(a.shape, np.bool_), np.empty(a.shape, np.bool_)
     both_crossings(a, b, above, below)

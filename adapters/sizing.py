@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from Backtest.errors import OrderError
 from Backtest.fills import round_down
 from Backtest.orders import read_size
+from Backtest.sim_errors import OrderError
 
 MAX_RISK = 0.10
 

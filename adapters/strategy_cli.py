@@ -17,12 +17,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from adapters.feeds import setting
+from adapters.loop.feeds import setting
 from adapters.simbroker_adapter import SimBrokerAdapter
 from Backtest.candles import check_spacing, columns_of, read_candles
-from Backtest.errors import BacktestError, CandleError
-from Backtest.names import nearest
-from Backtest.settings import SETTING_NAMES, load_settings
+from Backtest.sim_errors import BacktestError, CandleError, nearest
+from Backtest.sim_settings import SETTING_NAMES, load_settings
 from Backtest.simbroker import SimBroker
 
 if TYPE_CHECKING:

@@ -18,16 +18,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from adapters.array_path import run_arrays
 from adapters.base_adapter import BaseAdapter
-from adapters.decisions import AskedDecisions, StrategyShape, read_record, record
-from adapters.entries import may_leave, placed_id, sized_order
-from adapters.feeds import Feed, by_symbol, moments, series_of, setting
-from adapters.solo_loop import can_walk, walk_alone
-from adapters.views import CandleView
-from Backtest.compiled import LoopRules
-from Backtest.errors import BacktestError
-from Backtest.inspection import Inspection
+from adapters.loop.array_path import run_arrays
+from adapters.loop.entries import may_leave, placed_id, sized_order
+from adapters.loop.feeds import Feed, by_symbol, moments, series_of, setting
+from adapters.loop.solo_loop import can_walk, walk_alone
+from adapters.loop.strategy_decisions import AskedDecisions, StrategyShape, read_record, record
+from adapters.loop.views import CandleView
+from Backtest.compiled.inspection import Inspection
+from Backtest.compiled.signal_run import LoopRules
+from Backtest.sim_errors import BacktestError
 
 if TYPE_CHECKING:
     import pandas as pd

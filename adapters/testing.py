@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from adapters.decisions import AskedDecisions, SignalDecisions, essence
+from adapters.loop.strategy_decisions import AskedDecisions, SignalDecisions, essence
 from adapters.simbroker_adapter import SimBrokerAdapter
 from adapters.strategy_cli import broker_settings
-from Backtest.signals import read_signals
 from Backtest.simbroker import SimBroker
+from Backtest.strategy_signals import read_signals
 
 SIDES = ("BUY", "SELL")
 Trade = tuple[str, int, float, int, float, str, float]

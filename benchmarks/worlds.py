@@ -18,15 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from adapters.array_path import run_arrays
-from adapters.decisions import SignalDecisions
-from adapters.feeds import Feed
+from adapters.loop.array_path import run_arrays
+from adapters.loop.feeds import Feed
+from adapters.loop.strategy_decisions import SignalDecisions
 from adapters.simbroker_adapter import SimBrokerAdapter
 from adapters.strategy_loop import loop_rules, run_feeds
 from Backtest.candles import Candles
-from Backtest.errors import OrderError
-from Backtest.signals import read_signals
+from Backtest.sim_errors import OrderError
 from Backtest.simbroker import SimBroker
+from Backtest.strategy_signals import read_signals
 
 STEP_MS = 15 * 60_000
 DAY_MS = 24 * 3_600_000

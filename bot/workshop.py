@@ -15,7 +15,7 @@ from bot.git.repository import open_repository
 from bot.logs import log_file, set_up
 from bot.proof.edges import Prover, Workshop
 from bot.settings import FILE, Settings, parse_settings
-from sandbox_runner.cache import Memory
+from sandbox_runner.answer_cache import Memory
 from sandbox_runner.mypy_cache import warm_cache
 from sandbox_runner.port import Sandbox, SandboxUnavailable, open_sandbox
 

@@ -66,7 +66,7 @@ def read_recipe() -> Recipe:
     """
     texts = {
         name: (_HERE / name).read_text("utf-8")
-        for name in ("Dockerfile.sandbox", "install_libraries.py")
+        for name in ("Dockerfile.sandbox", "docker/install_libraries.py")
     }
     try:
         pins = sorted(f"{name}=={metadata.version(name)}" for name in distributions())
@@ -152,7 +152,7 @@ def build_image(
 
 
 def _import_base(engine: Any, recipe: Recipe) -> str:
-    from sandbox_runner.base_image import write_base
+    from sandbox_runner.docker.base_image import write_base
 
     tag = f"base-{recipe.digest[:12]}"
     with tempfile.NamedTemporaryFile(suffix=".tar") as archive:
@@ -193,7 +193,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.wheels is not None and not any(options.wheels.glob("*.whl")):
         print(f"error: there are no wheels in {options.wheels}", file=sys.stderr)
         return _BAD_INPUT
-    from sandbox_runner.docker_engine import connected
+    from sandbox_runner.docker.docker_engine import connected
 
     try:
         recipe = read_recipe()

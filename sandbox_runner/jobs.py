@@ -60,7 +60,7 @@ def decisions_job(
         memory_mb: for all runs together.
 
     Returns:
-        A job that writes `decisions.json`, see `harness.py`.
+        A job that writes `decisions.json`, see `harness/ask_strategy.py`.
     """
     unknown = {run.candles for run in runs} - set(candles)
     if unknown:
@@ -69,7 +69,7 @@ def decisions_job(
     files = {f"candles/{name}": content for name, content in candles.items()}
     files[REQUEST_FILE] = Request(strategy, cfg, placed, workers).to_bytes()
     return Job(
-        command=(PYTHON, "-m", "sandbox_runner.harness"),
+        command=(PYTHON, "-m", "sandbox_runner.harness.ask_strategy"),
         files={**files, strategy: source},
         collect=(DECISIONS_FILE,),
         hash_seed=hash_seed,
@@ -143,7 +143,7 @@ def mutants_job(
         memory_mb: for all.
 
     Returns:
-        A job that writes `mutants.json`, see `mutants.py`.
+        A job that writes `mutants.json`, see `harness/run_mutants.py`.
     """
     request = {
         "strategy": strategy,
@@ -152,7 +152,7 @@ def mutants_job(
         "workers": workers,
         "seconds": seconds_each,
     }
-    job = _asked("mutants", MUTANTS_FILE, request, timeout_s, memory_mb)
+    job = _asked("run_mutants", MUTANTS_FILE, request, timeout_s, memory_mb)
     return replace(job, files={**job.files, tests: content})
 
 
@@ -178,7 +178,7 @@ def likeness_job(
         memory_mb: for all.
 
     Returns:
-        A job that writes `likeness.json`, see `likeness.py`.
+        A job that writes `likeness.json`, see `harness/compare_versions.py`.
     """
     request = {
         "source": source,
@@ -188,7 +188,7 @@ def likeness_job(
         "seeds": list(seeds),
         "seconds": 60,
     }
-    return _asked("likeness", LIKENESS_FILE, request, timeout_s, memory_mb)
+    return _asked("compare_versions", LIKENESS_FILE, request, timeout_s, memory_mb)
 
 
 def _asked(
@@ -196,7 +196,7 @@ def _asked(
 ) -> Job:
     """A module of ours that reads a request and writes its answer to a file of the same name."""
     return Job(
-        command=(PYTHON, "-m", f"sandbox_runner.{module}"),
+        command=(PYTHON, "-m", f"sandbox_runner.harness.{module}"),
         files={file: json.dumps(request).encode()},
         collect=(file,),
         timeout_s=timeout_s,
@@ -218,7 +218,7 @@ def freqtrade_job(
     Args:
         strategy: its repository path, `Backtest/freqtrade/X.py`.
         source: the bytes that were checked.
-        request: what `freqtrade_harness.py` is asked.
+        request: what `harness/ask_freqtrade.py` is asked.
         packages: site-packages of an environment with Freqtrade; none to ask a record.
         timeout_s: for loading, signals and back-test together.
         memory_mb: likewise.
@@ -230,7 +230,7 @@ def freqtrade_job(
     environment = {"PYTHONPATH": f"{PACKAGES_FOLDER}:{SHARED_FOLDER}/freqtrade"}
     question, answer = f"{JOB_FOLDER}/{_FREQTRADE_REQUEST}", f"{OUT_FOLDER}/{FREQTRADE_ANSWER}"
     return Job(
-        command=(PYTHON, "-m", "sandbox_runner.freqtrade_harness", question, answer),
+        command=(PYTHON, "-m", "sandbox_runner.harness.ask_freqtrade", question, answer),
         files={strategy: source, _FREQTRADE_REQUEST: request},
         collect=(FREQTRADE_ANSWER,),
         shared={} if packages is None else {"freqtrade": packages},
@@ -272,8 +272,8 @@ def tool_job(
     commands = {
         "flake8": ("flake8", "--isolated", "--disable-noqa", "--max-line-length=100", "--jobs=1"),
         "mypy": (
-            *("sandbox_runner.type_check", "--strict", f"--config-file={JOB_FOLDER}/{settings}"),
-            *("--output=json", "--no-error-summary", "--no-color-output"),
+            *("sandbox_runner.harness.type_check", "--strict", "--output=json"),
+            *(f"--config-file={JOB_FOLDER}/{settings}", "--no-error-summary", "--no-color-output"),
         ),
         "bandit": ("bandit", "--quiet", "--format=json", "--exit-zero", "--ignore-nosec"),
     }

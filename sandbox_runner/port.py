@@ -14,7 +14,7 @@ from typing import Protocol
 PYTHON = "python"
 JOB_FOLDER = "/job"
 OUT_FOLDER = "/out"
-# The only place of our own code inside; see `layout.py`.
+# The only place of our own code inside; see `inner_layout.py`.
 PACKAGES_FOLDER = "/packages"
 SHARED_FOLDER = "/shared"
 RUNNER_UID = 10001
@@ -122,7 +122,7 @@ def open_sandbox(kind: str = "auto") -> Sandbox:
     if kind not in KINDS:
         raise ValueError(f"no sandbox is called {kind!r}; known: {', '.join(KINDS)}")
     if kind in ("auto", "docker"):
-        from sandbox_runner.docker_engine import engine_may_answer, open_docker
+        from sandbox_runner.docker.docker_engine import engine_may_answer, open_docker
 
         if kind == "docker":
             return open_docker()
@@ -130,7 +130,7 @@ def open_sandbox(kind: str = "auto") -> Sandbox:
             # Its reason is not lost: `--sandbox docker` and `doctor --sandbox docker` tell it.
             with suppress(SandboxUnavailable):
                 return open_docker()
-    from sandbox_runner.namespace import open_namespace
+    from sandbox_runner.namespace.namespace_sandbox import open_namespace
 
     return open_namespace("any" if kind in ("auto", "namespace") else kind)
 

@@ -45,7 +45,7 @@ for folder in ("/out", "/tmp", "/dev/shm"):
 """
 _PEEK = """
 from pathlib import Path
-from sandbox_runner.blind import blind, landlock_version
+from sandbox_runner.harness.blind import blind, landlock_version
 if landlock_version():
     blind(Path("/packages"))
     for attempt in (lambda: open("/job/kept"), lambda: open("/tmp/note", "w")):
@@ -124,7 +124,7 @@ def _look_around(sandbox: Sandbox) -> list[Attempt]:
 
 def _has_own_users(sandbox: Sandbox) -> bool:
     """An engine maps users only if it was told to; there the runner is a user of the host's."""
-    from sandbox_runner.docker_engine import DockerSandbox
+    from sandbox_runner.docker.docker_engine import DockerSandbox
 
     return not isinstance(sandbox, DockerSandbox)
 

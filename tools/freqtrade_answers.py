@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.gates.freqtrade.installation import VARIABLE
 
-HARNESS = Path(__file__).resolve().parents[1] / "sandbox_runner" / "freqtrade_harness.py"
+HARNESS = Path(__file__).resolve().parents[1] / "sandbox_runner/harness/ask_freqtrade.py"
 
 
 def interpreter() -> str:

@@ -23,7 +23,7 @@ from typing import Any
 
 import pandas as pd
 
-from adapters.views import CandleView
+from adapters.loop.views import CandleView
 from bot.coder.template.template_coder import TemplateCoder
 from bot.contract.load import load_contract
 from bot.contract.model import Contract

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.engine import shape, tables
-from benchmarks.engine.candles import WILD, write_candles
 from benchmarks.engine.explain import PEER_RULES, compare, lines_of, work_of
 from benchmarks.engine.peers import PACKAGES, PEERS, install, version_of
 from benchmarks.engine.race import OWN_COLD, Field, Result, cold_start
+from benchmarks.engine.race_candles import WILD, write_candles
 from benchmarks.engine.worker import load
 
 WILD_BARS = 20_221  # both works hold a position at the end of these

@@ -1,4 +1,4 @@
-/* The fill rules of Backtest/kernel.py for what the works ask: market entries at the next open, one
+/* The fill rules of Backtest/compiled/kernel.py for what the works ask: market entries at the next open, one
    position, a stop and a target by fraction, an exit rule, commission, a size by equity. */
 #include <math.h>
 #include <stdint.h>

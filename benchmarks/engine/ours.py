@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from adapters.loop.views import CandleView
 from adapters.simbroker_adapter import SimBrokerAdapter
 from adapters.strategy_cli import broker_settings
-from adapters.views import CandleView
 from Backtest.candles import COLUMNS, Candles
+from Backtest.metrics.many_runs import grid
 from Backtest.simbroker import SimBroker
-from Backtest.sweep import grid
 from benchmarks.engine.worker import CAPITAL, FEE, OVERBOUGHT, OVERSOLD, STOP, TARGET, serve
 from bot.coder.template.template_coder import TemplateCoder
 from bot.contract.language.program import compile_contract
@@ -128,7 +128,7 @@ def maker(work: str, function: str = "run_backtest", *, compiled: bool) -> Any:
     def make(c: Any) -> Any:
         module, frame = generated(work), frame_of(c)
         if compiled:
-            import Backtest.kernel  # noqa: F401 - loading is the cold start's affair
+            import Backtest.compiled.kernel  # noqa: F401 - loading is the cold start's affair
 
         def run() -> Any:
             cfg = dict(module["DEFAULT_CFG"])
@@ -152,7 +152,7 @@ def of_contract(work: str) -> Any:
     """A contract's rules as `stratwright backtest CONTRACT` plays candles that it has read."""
 
     def make(c: Any) -> Any:
-        import Backtest.kernel  # noqa: F401 - loading is the cold start's affair
+        import Backtest.compiled.kernel  # noqa: F401 - loading is the cold start's affair
 
         contract = contract_of(work)
         program, candles = compile_contract(contract), candles_of(c)

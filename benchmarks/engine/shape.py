@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import talib
 
-from Backtest import compiled
-from Backtest.compiled import LoopRules
-from Backtest.settings import SimSettings
-from Backtest.signals import read_signals
-from benchmarks.engine.candles import write_candles
+from Backtest.compiled import signal_run as compiled
+from Backtest.compiled.signal_run import LoopRules
+from Backtest.sim_settings import SimSettings
+from Backtest.strategy_signals import read_signals
+from benchmarks.engine.race_candles import write_candles
 
 WARM_BARS = 5_000
 
@@ -72,7 +72,7 @@ def kernel_ratio(folder: Path, rounds: int = 15) -> None:
                 )
             )
 
-        from Backtest import kernel
+        from Backtest.compiled import kernel
 
         ours_s, c_s = np.inf, np.inf
         arguments = compiled.arguments_of(candles, signals, settings, rules)
@@ -102,7 +102,7 @@ def sweep_growth(folder: Path) -> None:
 
 def _measure_sweep(folder: str, stops: int, workers: int) -> None:
     """One line of the table."""
-    import Backtest.kernel  # noqa: F401 - loaded before memory is looked at
+    import Backtest.compiled.kernel  # noqa: F401 - loaded before memory is looked at
     from benchmarks.engine.ours import candles_of, contract_of, sweep_sets
     from benchmarks.engine.worker import load
     from bot.contract.language.program import compile_contract
@@ -136,14 +136,14 @@ def linearity(largest: int) -> None:
 
 def _measure(folder: Path, bars: int) -> None:
     """One line of the table."""
-    import Backtest.kernel  # noqa: F401 - loaded before memory is looked at
-    from adapters.array_path import run_arrays
-    from adapters.decisions import AskedDecisions
-    from adapters.feeds import Feed
+    import Backtest.compiled.kernel  # noqa: F401 - loaded before memory is looked at
+    from adapters.loop.array_path import run_arrays
+    from adapters.loop.feeds import Feed
+    from adapters.loop.strategy_decisions import AskedDecisions
+    from adapters.loop.views import CandleView
     from adapters.simbroker_adapter import SimBrokerAdapter
     from adapters.strategy_cli import broker_settings
     from adapters.strategy_loop import loop_rules
-    from adapters.views import CandleView
     from Backtest.simbroker import SimBroker
     from benchmarks.engine.ours import candles_of, generated
     from benchmarks.engine.worker import load

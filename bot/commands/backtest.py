@@ -119,7 +119,7 @@ def _of_file(args: argparse.Namespace, progress: Progress) -> "Judgement":
 
 def _written(judgement: "Judgement", out: Path) -> dict[str, str]:
     """Write the files of a backtest."""
-    from Backtest.report_files import write_report
+    from Backtest.metrics.report_files import write_report
     from bot.errors import WorldError
 
     broker = judgement.broker

@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
 def run_freqtrade(args: argparse.Namespace) -> int:
     """Judge the strategies of Freqtrade files."""
     from Backtest.candles import read_candles
-    from Backtest.errors import BacktestError
+    from Backtest.sim_errors import BacktestError
     from bot.gates.freqtrade.any_file import examine_freqtrade_file
     from bot.report.terminal import gate_table
     from bot.workshop import open_memory, opened_sandbox, say_on_terminal

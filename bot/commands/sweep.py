@@ -142,7 +142,7 @@ def warning(result: "SweepResult") -> str:
 
 def _write(path: Path, result: "SweepResult") -> None:
     """Write every set as a line."""
-    from Backtest.report_files import write_whole
+    from Backtest.metrics.report_files import write_whole
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

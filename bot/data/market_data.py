@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adapters.views import CandleView
+from adapters.loop.views import CandleView
 from Backtest.candles import Candles, check_spacing, parse_columns, read_bytes
-from Backtest.errors import BacktestError, CandleError
+from Backtest.sim_errors import BacktestError, CandleError
 from Backtest.times import LAST_MS, iso, to_ms
 from bot.contract.market import Data
 from bot.contract.model import Contract

@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from adapters.array_path import run_arrays
-from adapters.decisions import SignalDecisions, read_record
-from adapters.feeds import Feed
+from adapters.loop.array_path import run_arrays
+from adapters.loop.feeds import Feed
+from adapters.loop.strategy_decisions import SignalDecisions, read_record
 from adapters.simbroker_adapter import SimBrokerAdapter
 from adapters.strategy_cli import broker_settings
 from adapters.strategy_loop import loop_rules, run_feeds
 from Backtest.candles import Candles
-from Backtest.errors import BacktestError
-from Backtest.signals import WISHES, read_signals
+from Backtest.sim_errors import BacktestError
 from Backtest.simbroker import SimBroker
+from Backtest.strategy_signals import WISHES, read_signals
 from bot.contract.language.program import Program
 from bot.contract.model import Contract
 from bot.contract.numbers import flat_settings
@@ -110,7 +110,7 @@ def _difference(event: SimBroker, other: SimBroker) -> str:
 
 
 def as_arrays(record: Mapping[str, Any], bars: int) -> dict[str, Any]:
-    """Recorded decisions as one truth a bar, as `Backtest.signals` reads them.
+    """Recorded decisions as one truth a bar, as `Backtest.strategy_signals` reads them.
 
     Raises:
         NotArrays: the orders differ from bar to bar in more than their levels.

@@ -15,7 +15,7 @@ from bot.contract.language.program import Program
 from bot.data.market_data import MarketData
 from bot.gates.answer_reader import Answers, NoAnswer, all_answered, read_each
 from bot.gates.elsewhere import Place
-from sandbox_runner.candles import pack_candles
+from sandbox_runner.harness.packed_candles import pack_candles
 from sandbox_runner.jobs import decisions_job
 from sandbox_runner.port import Job, Limits, Outcome
 from sandbox_runner.request import Run

@@ -13,7 +13,7 @@ from bot.files import cache_folder
 from bot.gates.freqtrade.installation import VARIABLE, find_freqtrade, freqtrade_version
 from bot.git.repository import open_repository
 from bot.proof.examination import DYNAMIC, STATIC
-from sandbox_runner.docker_engine import DockerSandbox, engine_may_answer
+from sandbox_runner.docker.docker_engine import DockerSandbox, engine_may_answer
 from sandbox_runner.port import Sandbox, SandboxUnavailable, open_sandbox
 from sandbox_runner.probe import try_isolation
 

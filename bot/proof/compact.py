@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from Backtest.curves import Floats, drawdowns
+from Backtest.metrics.curves import Floats, drawdowns
 from Backtest.positions import Trade
 from Backtest.times import DAY_MS
 

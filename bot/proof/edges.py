@@ -10,7 +10,7 @@ from bot.coder.port import Coder
 from bot.contract.model import Contract
 from bot.forge.port import Forge
 from bot.git.repository import Repository
-from sandbox_runner.cache import Memory
+from sandbox_runner.answer_cache import Memory
 from sandbox_runner.port import USUAL_LIMITS, Limits, Sandbox
 
 

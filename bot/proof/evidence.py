@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from importlib import metadata
 from typing import Any
 
-from Backtest.report_files import equity_csv, summary_json, trades_csv
+from Backtest.metrics.report_files import equity_csv, summary_json, trades_csv
 from bot import __version__
 from bot.coder.port import Candidate
 from bot.gates.port import Verdict

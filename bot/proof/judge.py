@@ -4,15 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.decisions import SignalDecisions
-from adapters.feeds import Feed
+from adapters.loop.feeds import Feed
+from adapters.loop.strategy_decisions import SignalDecisions
+from adapters.loop.views import CandleView
 from adapters.simbroker_adapter import SimBrokerAdapter
 from adapters.strategy_cli import broker_settings
 from adapters.strategy_loop import replay_decisions, run_feeds
-from adapters.views import CandleView
-from Backtest.errors import BacktestError
-from Backtest.signals import read_signals
+from Backtest.sim_errors import BacktestError
 from Backtest.simbroker import SimBroker
+from Backtest.strategy_signals import read_signals
 from bot.contract.language.contract_decisions import contract_decisions, contract_signals
 from bot.contract.language.evaluator import evaluate
 from bot.contract.language.occurrences import count_signals

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from sandbox_runner.layout import CANDIDATE_FOLDERS
+from sandbox_runner.inner_layout import CANDIDATE_FOLDERS
 
 PACKAGES = ("Backtest", "adapters", "bot", "brain", "contracts", "sandbox_runner")
 _HOUSE = Path(__file__).resolve().parents[2]

@@ -10,13 +10,13 @@ import pandas as pd
 from adapters.simbroker_adapter import SimBrokerAdapter
 from adapters.strategy_cli import broker_settings, read_all
 from adapters.strategy_loop import replay_decisions
-from Backtest.errors import BacktestError
+from Backtest.sim_errors import BacktestError
 from Backtest.simbroker import SimBroker
 from bot.contract.code_paths import CODES_FOLDER
 from bot.errors import InputError, RefusedError
 from bot.gates.answer_reader import NoAnswer, read_answers
 from bot.proof.judge import Judgement
-from sandbox_runner.candles import pack_candles
+from sandbox_runner.harness.packed_candles import pack_candles
 from sandbox_runner.jobs import decisions_job
 from sandbox_runner.port import USUAL_LIMITS, Sandbox
 from sandbox_runner.request import Run

@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
+from adapters.loop.views import CandleView
 from adapters.simbroker_adapter import SimBrokerAdapter
 from adapters.strategy_cli import broker_settings
 from adapters.strategy_loop import loop_rules
-from adapters.views import CandleView
-from Backtest.errors import BacktestError
-from Backtest.names import nearest
+from Backtest.metrics.many_runs import sweep
+from Backtest.sim_errors import BacktestError, nearest
 from Backtest.simbroker import SimBroker
-from Backtest.sweep import sweep
 from bot.contract.language.contract_decisions import contract_signals
 from bot.contract.language.evaluator import Memo, evaluate, language_parameters
 from bot.contract.numbers import flat_settings
@@ -93,7 +92,7 @@ class ContractOffer:
         self._read = sorted(language_parameters(program))
 
     def __call__(self, candles: Candles, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The signals of a set, as `Backtest.signals` reads them."""
+        """The signals of a set, as `Backtest.strategy_signals` reads them."""
         if self._view is None or self._view.candles is not candles:
             self._view, self._memo, self._answers = CandleView(candles), Memo(), Memo()
         view: Any = self._view

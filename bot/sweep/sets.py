@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from Backtest.names import nearest
+from Backtest.sim_errors import nearest
 from bot.contract.load import check_document
 from bot.errors import InputError
 

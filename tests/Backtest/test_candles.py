@@ -20,7 +20,7 @@ from Backtest.candles import (
     read_columns,
     tidy_candles,
 )
-from Backtest.errors import BacktestError, CandleError
+from Backtest.sim_errors import BacktestError, CandleError
 
 HOUR = 3_600_000
 START = 1_704_067_200_000  # 2024-01-01

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from Backtest import kernel_parts
+from Backtest.compiled import kernel_parts
 from Backtest.fills import (
     BY_LIMIT,
     BY_STOP,
@@ -25,7 +25,7 @@ from Backtest.fills import (
     round_up,
     stop_entry,
 )
-from Backtest.settings import step_parts
+from Backtest.sim_settings import step_parts
 from tests.chance import examples
 
 GRID = (1.0, 2.0, 3.0, 4.0, 5.0)

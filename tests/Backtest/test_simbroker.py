@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from Backtest.errors import CandleError, SettingError
+from Backtest.sim_errors import CandleError, SettingError
 from Backtest.simbroker import SimBroker
 from tests.chance import examples
 

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 import numpy as np
 import pytest
 
-from Backtest.errors import BacktestError
+from Backtest.sim_errors import BacktestError
 from Backtest.times import iso, timeframe_ms, to_ms
 
 NEW_YEAR = 1_704_067_200_000

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from adapters import series
-from adapters.views import CandleView
+from adapters.loop.views import CandleView
 from Backtest.candles import columns_of
 
 NAN = np.nan

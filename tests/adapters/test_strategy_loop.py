@@ -7,12 +7,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from adapters.feeds import setting
+from adapters.loop.feeds import setting
 from adapters.simbroker_adapter import SimBrokerAdapter
 from adapters.strategy_loop import collect_decisions, replay, replay_decisions
 from Backtest.candles import tidy_candles
-from Backtest.errors import BacktestError, CandleError, OrderError
 from Backtest.positions import Trade
+from Backtest.sim_errors import BacktestError, CandleError, OrderError
 from Backtest.simbroker import SimBroker
 
 HOUR = 3_600_000

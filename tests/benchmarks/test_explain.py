@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.engine.candles import CALM, WILD, Nature, write_candles
 from benchmarks.engine.explain import OURS, PEER_RULES, compare, work_of
 from benchmarks.engine.fill_rules import Rules, Work, play_one, replay
 from benchmarks.engine.ours import WORKS
+from benchmarks.engine.race_candles import CALM, WILD, Nature, write_candles
 from benchmarks.engine.worker import load
 
 

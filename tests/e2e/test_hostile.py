@@ -62,7 +62,7 @@ class Only:
 
 
 def part_of(job: Job) -> str:
-    if "sandbox_runner.harness" not in job.command:
+    if "sandbox_runner.harness.ask_strategy" not in job.command:
         return job.command[2].rpartition(".")[2]
     first = json.loads(job.files[REQUEST_FILE])["runs"][0]["name"].split()[0]
     return {"cut": "cuts"}.get(first, first)

@@ -132,7 +132,7 @@ def test_killed_while_the_sandbox_works_nothing_is_left_running(
     child = start(world, None)
     guests: dict[int, str] = {}
     deadline = time.monotonic() + 60
-    while not any("sandbox_runner.harness" in words for words in guests.values()):
+    while not any("sandbox_runner.harness.ask_strategy" in words for words in guests.values()):
         assert time.monotonic() < deadline, "no job was seen at work"
         time.sleep(0.05)
         guests = descendants(child.process.pid)

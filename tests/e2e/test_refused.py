@@ -14,7 +14,7 @@ from bot.commands.status import read_standings
 from bot.contract.model import AnyContract
 from bot.errors import WorldError
 from bot.proof.examination import NAMES, gate_names
-from sandbox_runner.cache import Memory
+from sandbox_runner.answer_cache import Memory
 from sandbox_runner.port import Job, Outcome, SandboxUnavailable
 from tests.bot.git.worlds import World
 from tests.e2e.attacks import FORGED_REPORT, HEAD, RULE, TRIVIAL, WRONG_RULE, at_import

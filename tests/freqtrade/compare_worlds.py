@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from Backtest.freqtrade_trade import Tier
+from Backtest.freqtrade_fills.trade import Tier
 from bot.coder.template.template_coder import freqtrade_text
 from bot.contract.language.program import compile_contract
 from bot.contract.model import Contract

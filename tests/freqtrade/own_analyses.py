@@ -1,7 +1,7 @@
 """Freqtrade's own lookahead-analysis and recursive-analysis of a strategy, as JSON.
 
 Run by an interpreter that has Freqtrade: `python own_analyses.py request.json answer.json`, with a
-request in the form of `sandbox_runner/freqtrade_harness.py`, which answers for the exchange.
+request in the form of `sandbox_runner/harness/ask_freqtrade.py`, which answers for the exchange.
 """
 
 import json
@@ -11,9 +11,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "sandbox_runner"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "sandbox_runner/harness"))
 
-import freqtrade_harness as harness  # type: ignore[import-not-found]
+import ask_freqtrade as harness  # type: ignore[import-not-found]
 
 TRADES = 8
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from Backtest.freqtrade_trade import Tier
+from Backtest.freqtrade_fills.trade import Tier
 from bot.contract.load import parse_contract
 from bot.contract.model import Contract
 

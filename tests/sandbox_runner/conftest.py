@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from sandbox_runner.docker_engine import open_docker
-from sandbox_runner.namespace import NamespaceSandbox
+from sandbox_runner.docker.docker_engine import open_docker
+from sandbox_runner.namespace.namespace_sandbox import NamespaceSandbox
 from sandbox_runner.port import Sandbox, SandboxUnavailable, open_sandbox
 
 PROVIDERS = ("docker", "bubblewrap", "util-linux")

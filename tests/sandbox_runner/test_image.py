@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_runner.base_image import write_base
+from sandbox_runner.docker.base_image import write_base
 from sandbox_runner.image import distributions, main, read_recipe
 
 HOUSE = Path(__file__).resolve().parents[2]

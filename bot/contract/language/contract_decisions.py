@@ -104,7 +104,7 @@ def _order(
 def contract_signals(
     contract: Contract, program: Program, values: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The same decisions for all bars at once, as `Backtest.signals` reads them."""
+    """The same decisions for all bars at once, as `Backtest.strategy_signals` reads them."""
     risk = contract.risk
     number = _Numbers(program)
     rules = ("enter_long", "exit_long", "enter_short", "exit_short")

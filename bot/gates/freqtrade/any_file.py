@@ -11,7 +11,7 @@ from bot.gates.imports import ImportsGate
 from bot.gates.port import Case, Gate, Verdict
 from bot.gates.secrets import SecretsGate
 from bot.gates.syntax import SyntaxGate
-from sandbox_runner.cache import Memory
+from sandbox_runner.answer_cache import Memory
 from sandbox_runner.port import Sandbox
 
 STATIC: tuple[Gate, ...] = (SyntaxGate(), ImportsGate(), SecretsGate())

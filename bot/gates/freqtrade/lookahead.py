@@ -27,9 +27,9 @@ from bot.errors import WorldError
 from bot.gates.answer_reader import NoAnswer, plain_text, raise_for
 from bot.gates.freqtrade.installation import VARIABLE, find_freqtrade
 from bot.gates.port import Verdict
-from sandbox_runner.cache import Memory
-from sandbox_runner.candles import pack_candles
-from sandbox_runner.freqtrade_lookahead import ANSWER, REQUEST
+from sandbox_runner.answer_cache import Memory
+from sandbox_runner.harness.ask_lookahead import ANSWER, REQUEST
+from sandbox_runner.harness.packed_candles import pack_candles
 from sandbox_runner.port import (
     PACKAGES_FOLDER,
     PYTHON,
@@ -169,7 +169,7 @@ def lookahead_job(
     }
     environment = {"PYTHONPATH": f"{PACKAGES_FOLDER}:{SHARED_FOLDER}/freqtrade"}
     return Job(
-        command=(PYTHON, "-m", "sandbox_runner.freqtrade_lookahead"),
+        command=(PYTHON, "-m", "sandbox_runner.harness.ask_lookahead"),
         files={
             f"{FREQTRADE_FOLDER}/{file_name}": source,
             "candles": pack_candles(candles),

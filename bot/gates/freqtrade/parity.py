@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from Backtest.freqtrade_profile import Pair, Rules, Trailing, freqtrade_trades
-from Backtest.freqtrade_trade import Tier
+from Backtest.freqtrade_fills.profile import Pair, Rules, Trailing, freqtrade_trades
+from Backtest.freqtrade_fills.trade import Tier
 from Backtest.times import timeframe_ms
 from bot.contract.language.evaluator import evaluate
 from bot.contract.language.program import Program

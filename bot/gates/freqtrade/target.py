@@ -14,7 +14,7 @@ from bot.gates.answer_reader import NoAnswer, plain_text, raise_for
 from bot.gates.freqtrade.parity import Expectation, differing_signal, differing_trade
 from bot.gates.port import Verdict
 from bot.gates.questions import perturb
-from sandbox_runner.cache import Memory
+from sandbox_runner.answer_cache import Memory
 from sandbox_runner.jobs import FREQTRADE_ANSWER, freqtrade_job
 from sandbox_runner.port import JOB_FOLDER, Limits, Outcome, Sandbox, SandboxUnavailable
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.decisions import SignalDecisions, record
-from Backtest.kernel import Orders
-from Backtest.signals import read_signals
+from adapters.loop.strategy_decisions import SignalDecisions, record
+from Backtest.compiled.kernel import Orders
+from Backtest.strategy_signals import read_signals
 from benchmarks.worlds import SYMBOL, random_world
 from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
@@ -68,7 +68,7 @@ def test_a_compiled_path_with_another_stop_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The gate can fail: a kernel that reads one number wrongly gives other trades."""
-    from Backtest import compiled
+    from Backtest.compiled import signal_run as compiled
 
     real = compiled.orders_of
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from Backtest.curves import drawdowns, max_drawdown
+from Backtest.metrics.curves import drawdowns, max_drawdown
 from Backtest.times import DAY_MS, MINUTE_MS
 from bot.cli import main
 from bot.coder.template.template_coder import TemplateCoder

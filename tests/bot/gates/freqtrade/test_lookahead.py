@@ -20,7 +20,7 @@ from bot.gates.freqtrade.lookahead import (
 )
 from bot.gates.port import Verdict
 from bot.gates.static.check import check_bytes
-from sandbox_runner.freqtrade_lookahead import ANSWER
+from sandbox_runner.harness.ask_lookahead import ANSWER
 from sandbox_runner.port import Outcome, open_sandbox
 from tests.e2e.lines import CANDLES, HOUSE
 

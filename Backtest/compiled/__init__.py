@@ -1,0 +1,1 @@
+"""The same broker as machine code, for long runs of one symbol."""

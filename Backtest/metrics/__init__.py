@@ -1,0 +1,1 @@
+"""Figures of one run and of many, and the files that hold them."""

@@ -1,0 +1,187 @@
+"""What the ratios need to know of an equity curve, and how deep it fell, as a whole and by year."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from Backtest.compiled.signal_run import is_loaded
+
+Floats = NDArray[np.float64]
+Rows = Sequence[float] | Floats
+Spans = Sequence[tuple[int, int]]
+Moving = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+BLOCK_ROWS = 8192  # a block of rows and what is made of it stays in the processor's cache
+LANES = 16  # sums that are added up side by side
+TRUE_SHARE = 1e-6  # of the squares; below, the mean is taken off every single return
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What the ratios need to know of an equity curve; no returns once equity is not positive.
+
+    Attributes:
+        returns: how many returns between consecutive rows there are.
+        mean: of the returns.
+        deviation: of the returns, that of a sample.
+        downside: root mean square of the losses, all returns counted.
+        growth: logarithm of the last row over the first.
+        mean_equity: of the rows.
+        deepest: the deepest fall from a peak, a positive fraction.
+    """
+
+    returns: int
+    mean: float
+    deviation: float
+    downside: float
+    growth: float
+    mean_equity: float
+    deepest: float
+
+
+def curve_of(equity: Rows, start: float | None = None) -> Curve:
+    """Measure an equity curve; `start` counts as a peak."""
+    rows = np.asarray(equity, dtype=np.float64)
+    return _curve_of(rows, start, moves_of(rows))
+
+
+def survey(
+    rows: Floats, start: float, spans: Spans, moving: Moving | None = None
+) -> tuple[Curve, list[float]]:
+    """Measure an equity curve, and its deepest fall within each span of rows.
+
+    Args:
+        rows: the equity after each bar.
+        start: the equity before the first.
+        spans: first row and row after the last of each span; together they are all rows.
+        moving: from which rows on and up to which others equity may move, if that is known; the
+            pieces do not overlap and are in order.
+    """
+    if is_loaded(len(rows)):
+        from Backtest.metrics.measures import survey as compiled_survey
+
+        found = compiled_survey(rows, start, spans, moving)
+        if found is not None:
+            return found
+    moved = moves_of(rows)
+    bends = np.concatenate(([0], moved)) if len(rows) else moved
+    falls = []
+    for first, last in spans:
+        inside = rows[bends[slice(*np.searchsorted(bends, (first, last)))]]
+        falls.append(max_drawdown(inside, float(rows[first - 1]) if first else start))
+    return _curve_of(rows, start, moved), falls
+
+
+def _curve_of(rows: Floats, start: float | None, moved: NDArray[np.int64]) -> Curve:
+    """Measure a curve whose moves are known."""
+    deepest = max_drawdown(np.concatenate((rows[:1], rows[moved])), start)
+    if len(rows) < 2 or not float(rows.min()) > 0.0:
+        return finished(rows, None, deepest)
+    returns = rows[1:] / rows[:-1]
+    returns -= 1.0
+    losses = np.minimum(returns, 0.0)
+    lanes = (_lanes(returns), _lanes(returns * returns), _lanes(losses * losses))
+    return finished(rows, sums_of(len(rows), lanes) or _exact_sums(returns, losses), deepest)
+
+
+def _lanes(values: Floats) -> list[float]:
+    """The sums of every sixteenth value from each of the first sixteen on, in their order."""
+    even = len(values) // LANES * LANES
+    lanes = np.zeros(LANES)
+    if even:
+        lanes += np.add.reduce(values[:even].reshape(-1, LANES), axis=0)
+    lanes[: len(values) - even] += values[even:]
+    return lanes.tolist()
+
+
+class Sums(NamedTuple):
+    """What is added up of the returns between consecutive rows.
+
+    Attributes:
+        mean: of them.
+        apart: sum of their squared distances from the mean.
+        losses: sum of the squares of those below 0.
+    """
+
+    mean: float
+    apart: float
+    losses: float
+
+
+def sums_of(rows: int, lanes: Sequence[Sequence[float]]) -> Sums | None:
+    """The sums of a curve's returns, from lanes of them, of their squares and of the losses'.
+
+    None where the mean is so much of the squares that taking it off would leave few true digits, or
+    where a sum is not finite.
+    """
+    total, squares, losses = (_in_pairs(each) for each in lanes)
+    mean = total / (rows - 1)
+    apart = squares - mean * total
+    if squares != 0.0 and not squares * TRUE_SHARE < apart < math.inf:
+        return None
+    return Sums(mean, apart, losses)
+
+
+def _in_pairs(lanes: Sequence[float]) -> float:
+    """The sum of a number of lanes that is a power of two, added in halves of halves."""
+    if len(lanes) == 1:
+        return lanes[0]
+    half = len(lanes) // 2
+    return _in_pairs(lanes[:half]) + _in_pairs(lanes[half:])
+
+
+def _exact_sums(returns: Floats, losses: Floats) -> Sums:
+    """The sums of returns that hardly differ, the mean taken off each of them."""
+    mean = float(returns.mean())
+    return Sums(mean, float(np.square(returns - mean).sum()), float(np.square(losses).sum()))
+
+
+def finished(rows: Floats, sums: Sums | None, deepest: float) -> Curve:
+    """Put the figures together; no sums if equity was not positive throughout."""
+    count = 0 if sums is None else len(rows) - 1
+    mean, squares, losses = sums or (0.0, 0.0, 0.0)
+    return Curve(
+        returns=count,
+        mean=mean,
+        deviation=math.sqrt(squares / (count - 1)) if count > 1 else 0.0,
+        downside=math.sqrt(losses / count) if count else 0.0,
+        growth=math.log(float(rows[-1]) / float(rows[0])) if count else 0.0,
+        mean_equity=float(rows.mean()) if len(rows) else 0.0,
+        deepest=deepest,
+    )
+
+
+def moves_of(rows: Floats) -> NDArray[np.int64]:
+    """The rows that differ from the row before them."""
+    return np.flatnonzero(rows[1:] != rows[:-1]) + 1
+
+
+def drawdowns(equity: Rows, start: float | None = None) -> Floats:
+    """Fall from the highest equity so far, as positive fractions; `start` counts as a peak."""
+    rows = np.asarray(equity, dtype=np.float64)
+    if len(rows) == 0:
+        return np.empty(0)
+    peaks = np.maximum.accumulate(rows)
+    if start is not None:
+        peaks = np.maximum(peaks, start)
+    with np.errstate(divide="ignore", invalid="ignore"):  # no fall has a meaning from 0 on
+        return 1.0 - rows / peaks
+
+
+def max_drawdown(equity: Rows, start: float | None = None) -> float:
+    """The deepest fall from a peak, a positive fraction."""
+    rows = np.asarray(equity, dtype=np.float64)
+    peak = -math.inf if start is None else start
+    deepest = 0.0
+    for first in range(0, len(rows), BLOCK_ROWS):
+        block = rows[first : first + BLOCK_ROWS]
+        top = max(peak, float(block.max()))
+        # No fall inside the block is deeper than from its top to its bottom.
+        if top <= 0.0 or 1.0 - float(block.min()) / top > deepest:
+            deepest = max(deepest, float(drawdowns(block, peak).max()))
+        peak = top
+    return deepest

@@ -1,0 +1,119 @@
+"""Runs many parameter sets over the same candles: one report a set, memory that stays flat.
+
+One run fills the arrays that the one before it filled. With several workers, each process holds
+the candles once and answers in the order of the sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product
+from typing import Any
+
+from Backtest.candles import Candles
+from Backtest.compiled.signal_run import LoopRules, Room, can_compile, run_signals
+from Backtest.metrics.run_report import calendar_of, make_report
+from Backtest.sim_errors import BacktestError
+from Backtest.sim_settings import SimSettings
+from Backtest.strategy_signals import read_signals
+
+Parameters = Mapping[str, Any]
+Offer = Callable[[Candles, Parameters], Mapping[str, Any]]
+
+_held: _World | None = None
+
+
+def grid(**choices: Sequence[Any]) -> list[dict[str, Any]]:
+    """Every combination of some choices: grid(fast=[10, 20], slow=[50]) has two sets."""
+    return [dict(zip(choices, values, strict=True)) for values in product(*choices.values())]
+
+
+def sweep(
+    candles: Candles,
+    offer: Offer,
+    sets: Sequence[Parameters],
+    *,
+    symbol: str = "ASSET",
+    settings: SimSettings | None = None,
+    rules: LoopRules | None = None,
+    workers: int = 1,
+) -> Iterator[dict[str, Any]]:
+    """Play every set of parameters and yield its report, in the order of the sets.
+
+    Args:
+        candles: checked candles of one symbol.
+        offer: what the strategy wants with a set of parameters, as `strategy_signals` reads it.
+            With several workers it must be a function of a module, or an object of its class.
+        sets: the parameter sets.
+        symbol: whose candles they are.
+        settings: of the broker.
+        rules: of the loop.
+        workers: processes.
+
+    Raises:
+        BacktestError: a set asks for something that the compiled path does not do.
+    """
+    world = _World(candles, offer, symbol, settings or SimSettings(), rules or LoopRules())
+    if workers <= 1:
+        for parameters in sets:
+            yield world.report(parameters)
+        return
+    with ProcessPoolExecutor(workers, initializer=_hold, initargs=(world,)) as pool:
+        yield from pool.map(_report_held, sets, chunksize=max(1, len(sets) // (4 * workers)))
+
+
+def _hold(world: _World) -> None:
+    """Keep the candles in a worker."""
+    global _held
+    _held = world
+
+
+def _report_held(parameters: Parameters) -> dict[str, Any]:
+    if _held is None:
+        raise BacktestError("a worker of the sweep has no candles")
+    return _held.report(parameters)
+
+
+class _World:
+    """What all sets share: candles, settings, and the arrays that each run fills anew."""
+
+    def __init__(
+        self,
+        candles: Candles,
+        offer: Offer,
+        symbol: str,
+        settings: SimSettings,
+        rules: LoopRules,
+    ) -> None:
+        self._candles = candles
+        self._offer = offer
+        self._symbol = symbol
+        self._settings = settings
+        self._rules = rules
+        self._held = {symbol: (float(candles.open[0]), float(candles.close[-1]))}
+        self._calendar = calendar_of(candles.times)
+        self._room = Room()
+
+    def report(self, parameters: Parameters) -> dict[str, Any]:
+        """Play one set."""
+        candles, settings, rules = self._candles, self._settings, self._rules
+        signals = read_signals(self._offer(candles, parameters), len(candles))
+        tape = None
+        if can_compile(self._symbol, signals, settings, rules):
+            tape = run_signals(self._symbol, candles, signals, settings, rules, self._room)
+        if tape is None:
+            raise BacktestError(
+                f"the set {dict(parameters)!r} asks for orders that a sweep does not play",
+                "Run it alone; the event path says what is wrong with them",
+            )
+        return make_report(
+            settings=settings,
+            trades=tape.ledger(),
+            times=candles.times,
+            equity=tape.equity,
+            held=self._held,
+            rejected=tape.rejected,
+            calendar=self._calendar,
+            alone=True,
+        )

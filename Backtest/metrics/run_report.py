@@ -1,0 +1,116 @@
+"""Turns a run's trades and equity into the report: every figure, and the conventions behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from Backtest.metrics import run_figures as metrics
+from Backtest.metrics.conventions import FILL_CONVENTIONS, METRIC_CONVENTIONS
+from Backtest.metrics.curves import Rows, survey
+from Backtest.metrics.exact_sums import exact_sum
+from Backtest.metrics.ledger import ledger_of
+from Backtest.sim_settings import SETTING_NAMES, SimSettings
+from Backtest.times import iso
+
+
+def make_report(
+    *,
+    settings: SimSettings,
+    trades: metrics.Trades,
+    times: metrics.Times,
+    equity: Rows,
+    held: Mapping[str, tuple[float, float]],
+    rejected: Mapping[str, int],
+    calendar: Calendar | None = None,
+    alone: bool = False,
+) -> dict[str, Any]:
+    """Compute the report; it is JSON as it stands, without NaN or infinities.
+
+    Args:
+        settings: what the broker charged.
+        trades: all of them, forced exits included.
+        times: UTC milliseconds of the equity rows.
+        equity: equity after each of them.
+        held: first open and last close by symbol.
+        rejected: how many orders were rejected, by cause.
+        calendar: of the times, worked out if it is not given.
+        alone: whether one position was held at a time and equity moved only from the row of an
+            entry to that of its exit.
+    """
+    ledger = ledger_of(trades)
+    done = ledger.finished
+    capital = settings.capital
+    moments = np.asarray(times, dtype=np.int64)
+    rows = np.asarray(equity, dtype=np.float64)
+    final = float(rows[-1]) if len(rows) else capital
+    known = calendar or calendar_of(moments)
+    moving = (ledger.entry_row, ledger.exit_row) if alone else None
+    curve, falls = survey(rows, capital, [span for _, span in known.years], moving)
+    yearly = known.periods_per_year
+    mean_equity = curve.mean_equity if len(rows) else capital
+    figures = {
+        **metrics.trade_figures(done),
+        "max_drawdown": metrics.finite(curve.deepest),
+        "capital": capital,
+        "final_equity": metrics.finite(final),
+        "return": metrics.finite(final / capital - 1.0),
+        "annual_return": metrics.annual_return(curve, known.span_years),
+        "sharpe": metrics.sharpe(curve, yearly),
+        "sortino": metrics.sortino(curve, yearly),
+        "calmar": metrics.calmar(curve, known.span_years),
+        "exposure": metrics.exposure(ledger, len(rows)),
+        **metrics.cost_figures(done, mean_equity),
+        "ambiguity_band": metrics.ambiguity_band(done),
+        "by_year": metrics.by_year(done, moments, rows, capital, known.years, falls),
+        "buy_and_hold": _buy_and_hold(held),
+        "forced_exits": len(ledger) - len(done),
+        "forced_pnl": exact_sum(ledger.pnl[ledger.forced]),
+        "orders_rejected": sum(rejected.values()),
+        "rejections": dict(sorted(rejected.items())),
+        "bars": len(moments),
+        "start": known.start,
+        "end": known.end,
+        "years": known.span_years,
+        "periods_per_year": yearly,
+    }
+    stated = {name: getattr(settings, name) for name in SETTING_NAMES if name != "compiled"}
+    return {
+        **figures,
+        "execution": settings.execution,
+        "settings": stated,
+        "conventions": {**FILL_CONVENTIONS, **METRIC_CONVENTIONS},
+    }
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """What a report says of its times alone; the same for every run on the same candles."""
+
+    years: metrics.Years
+    span_years: float | None
+    periods_per_year: float | None
+    start: str | None
+    end: str | None
+
+
+def calendar_of(times: metrics.Times) -> Calendar:
+    """Work out the ends, the years between them and how many rows a year has."""
+    span = metrics.years_of(times)
+    return Calendar(
+        years=metrics.year_spans(times),
+        span_years=span,
+        periods_per_year=None if span is None else len(times) / span,
+        start=iso(int(times[0])) if len(times) else None,
+        end=iso(int(times[-1])) if len(times) else None,
+    )
+
+
+def _buy_and_hold(held: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
+    """What holding everything from the start would have returned."""
+    growth = {name: last / first - 1.0 for name, (first, last) in held.items()}
+    mean = sum(growth.values()) / len(growth) if growth else None
+    return {"return": metrics.finite(mean), "by_symbol": {k: v for k, v in growth.items() if k}}

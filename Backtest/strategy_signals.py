@@ -1,0 +1,165 @@
+"""A strategy's answers for all bars at once: where its rules hold, and what its entries ask for.
+
+A strategy offers them as a dict: `enter_long`, `exit_long`, `enter_short`, `exit_short` (one truth
+a bar, absent rules left out) and, as in an order, `stop`, `target`, `trail`, `roi` and `size`. A
+`stop` or `target` by distance may be one number a bar; where it is missing, nothing is entered.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from Backtest.fills import Step
+from Backtest.orders import Trail, read_protection, read_size
+from Backtest.sim_errors import BacktestError, OrderError, nearest
+
+RULES = ("enter_long", "exit_long", "enter_short", "exit_short")
+LEVELS = ("stop", "target")
+WISHES = (*LEVELS, "trail", "roi", "size")
+ACTION_RULES = {1: ("BUY", "enter_long"), -1: ("SELL", "enter_short")}
+
+
+@dataclass(frozen=True)
+class Signals:
+    """Signals of one symbol, checked.
+
+    Attributes:
+        enter: 1 where a long is wanted, -1 a short, 0 nothing; both at once cancel out.
+        exit_long: where the exit rule of longs holds.
+        exit_short: where the exit rule of shorts holds.
+        stop: the stop's step, its size that of the first bar if it has one a bar.
+        stop_sizes: the size for every bar, or one for all.
+        target: as stop.
+        target_sizes: as stop_sizes.
+        trail: the trailing stop.
+        roi: milliseconds in the trade and the profit taken from then on.
+        size_form: units, equity or risk.
+        size_amount: of it.
+        size_cap: the most that a size by risk may be worth, as a fraction of equity.
+        asked: what was offered, as it was.
+    """
+
+    enter: NDArray[np.int8]
+    exit_long: NDArray[np.bool_]
+    exit_short: NDArray[np.bool_]
+    stop: Step | None
+    stop_sizes: NDArray[np.float64]
+    target: Step | None
+    target_sizes: NDArray[np.float64]
+    trail: Trail | None
+    roi: tuple[tuple[int, float], ...]
+    size_form: str
+    size_amount: float
+    size_cap: float
+    asked: Mapping[str, Any]
+
+    def order(self, idx: int, symbol: str, close: float) -> dict[str, Any] | None:
+        """The order that these signals mean at a bar, without its volume; None if none."""
+        sign = int(self.enter[idx])
+        if sign == 0:
+            return None
+        action, comment = ACTION_RULES[sign]
+        order: dict[str, Any] = {
+            "action": action,
+            "symbol": symbol,
+            "type": "MARKET",
+            "comment": comment,
+        }
+        for name, absolute, against in (("stop", "sl", -1.0), ("target", "tp", 1.0)):
+            step: Step | None = getattr(self, name)
+            if step is None:
+                continue
+            sizes = getattr(self, f"{name}_sizes")
+            size = float(sizes[0] if sizes.size == 1 else sizes[idx])
+            order[name] = {"fraction" if step.is_fraction else "distance": size}
+            order[absolute] = close + sign * against * (close * size if step.is_fraction else size)
+        wishes = ("trail", "roi", "size")
+        return order | {name: self.asked[name] for name in wishes if self.asked.get(name)}
+
+
+def read_signals(offered: Mapping[str, Any], bars: int) -> Signals:
+    """Check what a strategy offers.
+
+    Raises:
+        BacktestError: a key is unknown, a series has another length, or a wish is malformed.
+    """
+    for key in offered:
+        if key not in (*RULES, *WISHES):
+            raise BacktestError(f"signals have no key {key!r}", nearest(str(key), RULES + WISHES))
+    rules = {name: _truths(offered.get(name), name, bars) for name in RULES}
+    levels = {name: _level(offered.get(name), name, bars) for name in LEVELS}
+    shown = {name: form for name, (form, _) in levels.items() if form is not None}
+    wishes = {name: offered[name] for name in ("trail", "roi") if offered.get(name) is not None}
+    protection = read_protection({**shown, **wishes})
+    form, amount, cap = _size(offered.get("size"))
+    enter = rules["enter_long"].astype(np.int8)
+    if offered.get("enter_short") is not None:
+        enter -= rules["enter_short"].view(np.int8)
+    for _, sizes in levels.values():
+        if sizes.size > 1:
+            enter[np.isnan(sizes)] = 0
+    return Signals(
+        enter=enter,
+        exit_long=rules["exit_long"],
+        exit_short=rules["exit_short"],
+        stop=protection.stop,
+        stop_sizes=levels["stop"][1],
+        target=protection.target,
+        target_sizes=levels["target"][1],
+        trail=protection.trail,
+        roi=protection.roi,
+        size_form=form,
+        size_amount=amount,
+        size_cap=cap,
+        asked=dict(offered),
+    )
+
+
+def _truths(values: Any, name: str, bars: int) -> NDArray[np.bool_]:
+    """One truth a bar; all false where the rule is absent."""
+    if values is None:
+        return np.zeros(bars, dtype=np.bool_)
+    found = np.asarray(values)
+    if found.dtype != np.bool_ or found.shape != (bars,):
+        raise BacktestError(
+            f"signals' {name} is {found.dtype} of shape {found.shape}",
+            f"Give one True or False for each of the {bars} bars",
+        )
+    return np.ascontiguousarray(found)
+
+
+def _level(value: Any, name: str, bars: int) -> tuple[Any, NDArray[np.float64]]:
+    """A level as orders write it, and its sizes: one for all bars, or one a bar."""
+    nothing = np.zeros(1)
+    if value is None:
+        return None, nothing
+    sizes = value.get("distance") if isinstance(value, Mapping) and len(value) == 1 else None
+    if sizes is None or isinstance(sizes, (int, float)):
+        protection = read_protection({name: value})
+        step = protection.stop or protection.target
+        return value, nothing if step is None else np.array([step.size])
+    found = np.ascontiguousarray(sizes, dtype=np.float64)
+    if found.shape != (bars,):
+        raise BacktestError(
+            f"signals' {name} has {found.shape} distances", f"Give one for each of the {bars} bars"
+        )
+    return {"distance": 1.0}, found
+
+
+def _size(value: Any) -> tuple[str, float, float]:
+    """The size's form, amount and cap."""
+    try:
+        form, amount, cap = read_size(value)
+    except OrderError:
+        form, amount, cap = "", 0.0, 0.0
+    if form not in ("units", "equity", "risk") or amount == math.inf:
+        raise BacktestError(
+            f"signals' size is {value!r}", "Give {'equity': 0.1}, or units, or risk"
+        )
+    return form, amount, cap

@@ -1,0 +1,153 @@
+"""Turns a job into the description of its container, as Docker's API takes it.
+
+The list is the whole of what a container gets: nothing here comes from the engine's configuration.
+"""
+
+import marshal
+import math
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sandbox_runner.docker import first_process
+from sandbox_runner.namespace.launch import ADDRESS_HEADROOM_MB, OPEN_FILES, environment_of
+from sandbox_runner.port import (
+    JOB_FOLDER,
+    OUT_FOLDER,
+    PACKAGES_FOLDER,
+    PYTHON,
+    RUNNER_UID,
+    SHARED_FOLDER,
+    Job,
+)
+
+_MEBIBYTE = 1024 * 1024
+_PYTHON_INSIDE = "/usr/local/bin/python"
+_PROFILE = Path(__file__).resolve().parent / "seccomp.json"
+# Empty files cost no space of a tmpfs; the number of files is limited as well.
+_FILES = 65536
+# Docker's own list, and three more: nothing of the host's hardware is a guest's business, and a
+# message queue is a way to memory that is not counted.
+_MASKED = (
+    *("/proc/acpi", "/proc/asound", "/proc/interrupts", "/proc/kcore", "/proc/keys"),
+    *("/proc/latency_stats", "/proc/sched_debug", "/proc/scsi", "/proc/timer_list"),
+    *("/proc/timer_stats", "/sys", "/dev/mqueue"),
+)
+_READ_ONLY = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
+
+
+@dataclass(frozen=True)
+class Places:
+    """The host's folders that a container sees, all of them read-only."""
+
+    job: Path
+    packages: Path
+
+
+def describe_container(
+    job: Job, image: str, places: Places, labels: dict[str, str], cpus: float
+) -> dict[str, Any]:
+    """The body of POST /containers/create."""
+    return {
+        "Image": image,
+        "User": f"{RUNNER_UID}:{RUNNER_UID}",
+        "Cmd": _command(job),
+        "Env": ["PATH=/usr/local/bin"],
+        "WorkingDir": JOB_FOLDER,
+        "Hostname": "sandbox",
+        "NetworkDisabled": True,
+        "AttachStdin": True,
+        "AttachStdout": True,
+        "AttachStderr": True,
+        "OpenStdin": True,
+        # The owner's death closes the connection, and with it the input of process 1.
+        "StdinOnce": True,
+        "Tty": False,
+        "Labels": labels,
+        "HostConfig": _host_config(job, places, cpus),
+    }
+
+
+def _host_config(job: Job, places: Places, cpus: float) -> dict[str, Any]:
+    memory = job.memory_mb * _MEBIBYTE
+    return {
+        "NetworkMode": "none",
+        "ReadonlyRootfs": True,
+        "CapDrop": ["ALL"],
+        "SecurityOpt": ["no-new-privileges", f"seccomp={_profile()}"],
+        # Process 1 is one of them, the job another.
+        "PidsLimit": max(2, job.processes),
+        "Memory": memory,
+        "MemorySwap": memory,
+        "NanoCpus": round(cpus * 1_000_000_000),
+        "IpcMode": "none",
+        "CgroupnsMode": "private",
+        "LogConfig": {"Type": "none", "Config": {}},
+        "RestartPolicy": {"Name": "no"},
+        "Ulimits": [_ulimit(name, value) for name, value in _limits(job).items()],
+        "Tmpfs": _writable(job),
+        "Mounts": _mounts(job, places),
+        "MaskedPaths": list(_MASKED),
+        "ReadonlyPaths": list(_READ_ONLY),
+    }
+
+
+def _command(job: Job) -> list[str]:
+    """The arguments of the image's entry point, `python -u`."""
+    first, *rest = job.command
+    plan = {
+        "working_folder": JOB_FOLDER,
+        "out": OUT_FOLDER,
+        "collect": list(job.collect),
+        "limit": job.file_limit_mb * _MEBIBYTE,
+        "command": [_PYTHON_INSIDE if first == PYTHON else first, *rest],
+        "environment": environment_of(job, _PYTHON_INSIDE),
+    }
+    start = (
+        f"import sys; sys.path.insert(0, {PACKAGES_FOLDER!r}); "
+        f"from {first_process.__name__} import main; main()"
+    )
+    return ["-I", "-S", "-B", "-c", start, marshal.dumps(plan).hex()]
+
+
+def _limits(job: Job) -> dict[str, int]:
+    """Per process. No nproc: the kernel counts it per user, over all containers together."""
+    return {
+        "fsize": job.file_limit_mb * _MEBIBYTE,
+        "nofile": OPEN_FILES,
+        "core": 0,
+        "msgqueue": 0,
+        "cpu": math.ceil(job.timeout_s) * 2 + 1,
+        "as": (job.memory_mb + ADDRESS_HEADROOM_MB) * _MEBIBYTE,
+    }
+
+
+def _ulimit(name: str, value: int) -> dict[str, Any]:
+    return {"Name": name, "Soft": value, "Hard": value}
+
+
+def _writable(job: Job) -> dict[str, str]:
+    size = job.file_limit_mb * _MEBIBYTE
+    options = f"rw,nosuid,nodev,noexec,size={size},nr_inodes={_FILES},mode=1777"
+    return dict.fromkeys(("/tmp", OUT_FOLDER, "/dev/shm"), options)  # noqa: S108
+
+
+def _mounts(job: Job, places: Places) -> list[dict[str, Any]]:
+    folders = {JOB_FOLDER: places.job, PACKAGES_FOLDER: places.packages}
+    folders |= {f"{SHARED_FOLDER}/{name}": path.resolve() for name, path in job.shared.items()}
+    return [
+        {
+            "Type": "bind",
+            "Source": str(source),
+            "Target": target,
+            "ReadOnly": True,
+            "BindOptions": {"Propagation": "rprivate", "NonRecursive": True},
+        }
+        for target, source in folders.items()
+    ]
+
+
+@cache
+def _profile() -> str:
+    return _PROFILE.read_text("utf-8")

@@ -1,0 +1,86 @@
+"""Turns the running interpreter into the list of what a sandbox binds read-only, and nothing more.
+
+The inside sees Python, the libraries that it loads, and three packages of ours below /packages.
+There the candidate's own folders appear as `Backtest/codes` and `Backtest/freqtrade`, which are the
+only module names it can have: /job is never on the path, so no file of a candidate can shadow one
+of our packages or the standard library.
+"""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox_runner.port import JOB_FOLDER, PACKAGES_FOLDER
+
+PACKAGES = ("Backtest", "adapters", "sandbox_runner")
+CANDIDATE_FOLDERS = ("Backtest/codes", "Backtest/freqtrade")
+HOUSE = Path(__file__).resolve().parent.parent
+# Where shared libraries live, and the few files that the loader and the C library ask for.
+_LIBRARIES = ("/lib", "/lib32", "/lib64", "/libx32", "/usr/lib", "/usr/lib32", "/usr/lib64")
+_LOADER = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/usr/share/zoneinfo")
+# A system-wide Python shares its prefix with the rest of the system: only its parts are bound.
+_SHARED_PREFIXES = (Path("/usr"), Path("/usr/local"), Path("/"))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What is bound (host path -> inner path), and links of the inside (inner path -> target)."""
+
+    binds: tuple[tuple[str, str], ...]
+    links: tuple[tuple[str, str], ...]
+    python: str
+
+
+def read_layout() -> Layout:
+    """The layout for the interpreter that runs this."""
+    links = [(path, os.readlink(path)) for path in _LIBRARIES if os.path.islink(path)]
+    folders = [Path(path) for path in _LIBRARIES if not os.path.islink(path)]
+    folders += [Path(path) for path in _LOADER]
+    for prefix in dict.fromkeys((sys.base_prefix, sys.base_exec_prefix, sys.prefix)):
+        folders += _parts_of_prefix(Path(prefix))
+    folders = _outermost([folder for folder in folders if folder.exists()])
+    folders += [link for link in _executables() if not _covered(link, folders)]
+    binds = [(str(folder), str(folder)) for folder in folders]
+    return Layout((*binds, *_own_packages()), tuple(links), sys.executable)
+
+
+def _parts_of_prefix(prefix: Path) -> list[Path]:
+    return [prefix / "lib", prefix / "lib64"] if prefix in _SHARED_PREFIXES else [prefix]
+
+
+def _outermost(folders: list[Path]) -> list[Path]:
+    kept: list[Path] = []
+    for folder in sorted(set(folders)):
+        if not _covered(folder, kept):
+            kept.append(folder)
+    return kept
+
+
+def _covered(path: Path, folders: list[Path]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
+def _executables() -> list[Path]:
+    """The interpreter and every link on the way to it: a virtual environment's is a link."""
+    chain = [Path(sys.executable)]
+    while chain[-1].is_symlink():
+        chain.append(Path(os.path.normpath(chain[-1].parent / chain[-1].readlink())))
+    return chain
+
+
+def _own_packages() -> list[tuple[str, str]]:
+    binds = []
+    for package in PACKAGES:
+        for entry in sorted((HOUSE / package).iterdir()):
+            inner = f"{package}/{entry.name}"
+            if inner not in CANDIDATE_FOLDERS:
+                binds.append((str(entry), f"{PACKAGES_FOLDER}/{inner}"))
+    return binds
+
+
+def candidate_links() -> tuple[tuple[str, str], ...]:
+    """Where the candidate's folders stand among our packages: links into the job."""
+    return tuple(
+        (f"{PACKAGES_FOLDER}/{name}", f"{JOB_FOLDER}/{name}") for name in CANDIDATE_FOLDERS
+    )

@@ -1,0 +1,1 @@
+"""The sandbox as Linux namespaces, by bubblewrap or util-linux."""
