@@ -72,13 +72,11 @@ def take_on(loaded: LoadedContract, shop: Workshop) -> Assignment:
     targets = decide_targets(
         contract, shop.freqtrade, strict=shop.require_targets, elsewhere=shop.freqtrade_elsewhere
     )
-    for note in targets.notes:
-        shop.say(f"{task}: {note}")
     shop.say(f"{task}: reading {contract.data.source} candles")
     data = read_market_data(contract, repository.root, say=shop.say)
-    for file in repository.absent_from_base(data.contents):
-        warning = "is not in Git: commit it, or nobody else can verify what is proposed"
-        shop.say(f"{task}: {file} {warning}")
+    targets = targets.without_candles(repository.absent_from_base(data.contents))
+    for note in targets.notes:
+        shop.say(f"{task}: {note}")
     path = path_in_repository(loaded.path, repository.root)
     return assign_in(repository.repository_id, loaded, path, data, targets)
 

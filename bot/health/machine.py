@@ -10,7 +10,11 @@ from pathlib import Path
 from bot import __version__
 from bot.errors import StratwrightError, WorldError
 from bot.files import cache_folder
-from bot.gates.freqtrade.installation import VARIABLE, find_freqtrade, freqtrade_version
+from bot.gates.freqtrade.installation import (
+    HOW_TO_INSTALL,
+    find_freqtrade,
+    freqtrade_version,
+)
 from bot.git.repository import open_repository
 from bot.proof.examination import DYNAMIC, STATIC
 from sandbox_runner.docker.docker_engine import DockerSandbox, engine_may_answer
@@ -69,9 +73,8 @@ def _freqtrade() -> Finding:
     if packages is not None:
         detail = f"{freqtrade_version(packages)}  (for freqtrade-parity), in {packages}"
         return Finding("freqtrade", True, detail, needed=False)
-    hint = f"pip install '.[freqtrade]' in a checkout, or set {VARIABLE}"
     detail = "without it the Freqtrade file is written and not delivered"
-    return Finding("freqtrade", False, detail, hint, needed=False)
+    return Finding("freqtrade", False, detail, HOW_TO_INSTALL, needed=False)
 
 
 def _repository(place: Path) -> Iterator[Finding]:

@@ -1,6 +1,6 @@
 """Turns a contract into an assignment: all that decides its outcome, before anything is written."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot import __version__
 from bot.contract.digest import contract_digest
@@ -11,7 +11,7 @@ from bot.contract.model import Contract
 from bot.data.market_data import MarketData
 from bot.git.identity import TaskName, correlation_id
 from bot.plan.todo import TodoList, make_plan
-from bot.proof.targets import ADAPTER_ONLY, Targets
+from bot.proof.targets import ADAPTER_ONLY, FREQTRADE, Targets
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,7 @@ def assign_in(
     digest = contract_digest(loaded.strategy)
     parts = (repository_id, path, digest, data.digest)
     origin = Origin(correlation_id(*parts, targets.generator(version)), path, digest, loaded.data)
-    whole = Targets(freqtrade=True).generator(version) if targets.notes else ""
+    fuller = FREQTRADE in loaded.strategy.targets and not targets.freqtrade
+    whole = replace(targets, freqtrade=True).generator(version) if fuller else ""
     fuller_id = correlation_id(*parts, whole) if whole else ""
     return assign(loaded.strategy, data, origin, targets, fuller_id)

@@ -1,18 +1,19 @@
 """Decides which targets of a contract are delivered; says what cannot be proven and is left out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot.coder.port import Candidate
 from bot.contract.model import Contract
 from bot.errors import WorldError
-from bot.gates.freqtrade.installation import VARIABLE, freqtrade_version
+from bot.gates.freqtrade.installation import HOW_TO_INSTALL, freqtrade_version
 from bot.locks.pins import locked_version
 
 FREQTRADE = "freqtrade"
 NOT_DELIVERED = (
     "freqtrade: not delivered, Freqtrade 2026.9 is not installed here; "
-    f"install stratwright[freqtrade] or set {VARIABLE}"
+    f"{HOW_TO_INSTALL}; on GitHub, write freqtrade: true in stratwright.yml"
 )
 
 
@@ -22,13 +23,16 @@ class Targets:
 
     Attributes:
         freqtrade: whether the Freqtrade file is among them, and so the gate `freqtrade-parity`.
-        notes: what the contract asked for and does not get, one sentence each.
+        notes: what the contract asked for and does not get, and what others cannot verify, one
+            sentence each.
         packages: the folder of packages with Freqtrade; None where recorded answers are judged.
+        in_git: whether the commit that it stands on holds the candles.
     """
 
     freqtrade: bool = False
     notes: tuple[str, ...] = ()
     packages: Path | None = None
+    in_git: bool = True
 
     @property
     def freqtrade_version(self) -> str:
@@ -37,9 +41,19 @@ class Targets:
             return ""
         return freqtrade_version(self.packages) if self.packages else locked_version("freqtrade")
 
+    def without_candles(self, absent: Sequence[str]) -> "Targets":
+        """The same, with a note for each file of candles that Git does not have."""
+        warning = "is not in Git: commit it, or nobody else can verify what is proposed"
+        notes = (*self.notes, *(f"{file} {warning}" for file in absent))
+        return replace(self, notes=notes, in_git=not absent)
+
     def generator(self, version: str) -> str:
-        """The generator as a run's name counts it: a run that delivers more has another name."""
-        return f"{version}+{FREQTRADE}" if self.freqtrade else version
+        """The generator as a run's name counts it: a run that delivers more has another name.
+
+        So has one whose candles came into Git since: its commit can be verified by others.
+        """
+        named = f"{version}+{FREQTRADE}" if self.freqtrade else version
+        return named if self.in_git else f"{named}+candles outside Git"
 
     def kept(self, contract: Contract, candidate: Candidate) -> Candidate:
         """The candidate without the file that is not delivered."""

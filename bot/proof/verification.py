@@ -12,7 +12,7 @@ from bot.contract.load import FORMS, LoadedContract, parse_contract
 from bot.contract.model import Contract
 from bot.data.market_data import MarketData, read_market_data
 from bot.errors import InputError, StratwrightError, WorldError
-from bot.gates.freqtrade.installation import find_freqtrade
+from bot.gates.freqtrade.installation import HOW_TO_INSTALL, find_freqtrade
 from bot.gates.port import Case
 from bot.git.identity import TaskName
 from bot.git.repository import Repository
@@ -404,6 +404,9 @@ class _Again:
             detail = f"contract and settings name {self.coder.name}, not {claim.coder[:40]!a}"
             yield Finding("coder", Outcome.NOT_VERIFIED, detail)
         data, where = self._data()
+        root = sealed.repository.root
+        loose = [path for path in data.contents if sealed.held(path) is None]
+        self.targets = self.targets.without_candles([p for p in loose if (root / p).is_file()])
         identity = sealed.repository.repository_id
         self.work = assign_in(
             identity, self.loaded, claim.contract_path, data, self.targets, claim.version
@@ -422,7 +425,7 @@ class _Again:
         if self.targets.freqtrade and self.targets.packages is None:
             raise WorldError(
                 "its Freqtrade file cannot be proven: Freqtrade is not installed here",
-                "Install stratwright[freqtrade], or set STRATWRIGHT_FREQTRADE.",
+                f"Install it: {HOW_TO_INSTALL}.",
             )
         here = {**tool_versions(self.targets.freqtrade_version), "product": product_digest()}
         named = {**claim.makers, "stratwright": claim.version}

@@ -89,6 +89,28 @@ def test_candles_that_git_does_not_have_are_named(world: World, sandbox: Remembe
     assert any("data/own.csv is not in Git: commit it" in line for line in said)
 
 
+def test_candles_that_come_into_git_later_make_a_run_that_others_can_verify(
+    world: World, sandbox: Remembering
+) -> None:
+    path, warning = "contracts/own.yaml", "data/own.csv is not in Git: commit it"
+    (world.work / "data/own.csv").write_text(candles_text(300), "utf-8")
+    (world.work / path).write_text(contract_text("own", data="data/own.csv"), "utf-8")
+    first = run(world, sandbox, path)
+    folder = "artifacts/own/strategy"
+    for name in ("gates.json", "report.html"):
+        assert warning in sh(world.work, "show", f"{first.tag}:{folder}/{name}")
+    assert checked(world.work, first.tag, sandbox).outcome == "holds"
+    assert run(world, sandbox, path).status == "unchanged"
+    sh(world.work, "add", "data/own.csv")
+    sh(world.work, "commit", "-q", "-m", "candles")
+    sh(world.work, "push", "-q", "origin", "main")
+    second = run(world, sandbox, path)
+    assert second.tag != first.tag
+    assert warning not in sh(world.work, "show", f"{second.tag}:{folder}/report.html")
+    assert checked(world.work, second.tag, sandbox).outcome == "holds"
+    assert checked(world.work, first.tag, sandbox).outcome == "holds"
+
+
 def test_candles_that_differ_from_the_base_are_refused(world: World, sandbox: Remembering) -> None:
     """The tag would hold the base's candles, and verify would find others than were proven."""
     (world.work / "data/btc.csv").write_text(candles_text(300), "utf-8")

@@ -9,6 +9,10 @@ from pathlib import Path
 from bot.errors import WorldError
 
 VARIABLE = "STRATWRIGHT_FREQTRADE"
+HOW_TO_INSTALL = (
+    "pip install '.[freqtrade]' in a checkout of stratwright, or set "
+    f"{VARIABLE} to an environment that has it"
+)
 
 
 def find_freqtrade() -> Path | None:

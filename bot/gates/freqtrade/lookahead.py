@@ -25,7 +25,7 @@ import pandas as pd
 from bot.contract.code_paths import FREQTRADE_FOLDER
 from bot.errors import WorldError
 from bot.gates.answer_reader import NoAnswer, plain_text, raise_for
-from bot.gates.freqtrade.installation import VARIABLE, find_freqtrade
+from bot.gates.freqtrade.installation import HOW_TO_INSTALL, find_freqtrade
 from bot.gates.port import Verdict
 from sandbox_runner.answer_cache import Memory
 from sandbox_runner.harness.ask_lookahead import ANSWER, REQUEST
@@ -153,8 +153,7 @@ def lookahead_job(
     if packages is None:
         raise WorldError(
             "there is no Freqtrade here, which has to load the strategy",
-            "Install it with pip install '.[freqtrade]' in a checkout, or name an environment that "
-            f"has it in {VARIABLE}.",
+            f"Install it: {HOW_TO_INSTALL}.",
         )
     whole = whole_of(len(candles), cuts)
     runs = [*cuts, whole, whole]

@@ -26,7 +26,7 @@ def test_without_freqtrade_its_file_is_left_out_and_said() -> None:
     delivery = decide_targets(asking("adapter", "freqtrade"), None)
     assert not delivery.freqtrade
     assert delivery.notes == (NOT_DELIVERED,)
-    for words in ("not delivered", "Freqtrade 2026.9", "stratwright[freqtrade]", VARIABLE):
+    for words in ("not delivered", "Freqtrade 2026.9", "pip install '.[freqtrade]'", VARIABLE):
         assert words in NOT_DELIVERED
 
 
