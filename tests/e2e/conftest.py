@@ -10,6 +10,7 @@ from sandbox_runner.port import open_sandbox
 from tests.bot.git.worlds import World
 from tests.e2e.lines import line_world, run
 from tests.remembered import Remembering
+from tests.templates import copy_template
 
 
 @pytest.fixture(autouse=True)
@@ -32,10 +33,13 @@ def world(tmp_path: Path) -> World:
 
 @pytest.fixture
 def proposed(tmp_path: Path, sandbox: Remembering) -> World:
-    """A repository whose contract was delivered."""
-    world = line_world(tmp_path)
-    assert run(world, sandbox).status == "proposed"
-    return world
+    """A repository whose contract was delivered: the line ran once, the rest are copies."""
+
+    def deliver(folder: Path) -> None:
+        assert run(line_world(folder), sandbox).status == "proposed"
+
+    copy_template(tmp_path, ("proposed",), deliver)
+    return World(tmp_path / "work", tmp_path / "remote.git")
 
 
 def copy_world(world: World, folder: Path) -> World:

@@ -60,6 +60,7 @@ class Service:
     installation: int
     state: Path
     arguments: tuple[str, ...] = ("--workers", "2")
+    program: tuple[str, ...] = ("-m", "bot.cli")
     more: dict[str, str] = field(default_factory=dict)
     wrapper: tuple[str, ...] = ()
     port: int = 0
@@ -82,7 +83,7 @@ class Service:
 
     def start(self) -> None:
         """Start it, in a process group of its own, and wait until it listens."""
-        command = [*self.wrapper, sys.executable, "-m", "bot.cli", "serve", "--port", "0"]
+        command = [*self.wrapper, sys.executable, *self.program, "serve", "--port", "0"]
         process = subprocess.Popen(
             [*command, "--state", str(self.state), *self.arguments],
             env=self.environment,

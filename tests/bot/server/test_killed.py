@@ -9,8 +9,8 @@ from collections import Counter
 from tests.bot.server.service import Service, wait_for
 from tests.bot.workflow.hub import HOUSE, comment, git, push
 
-DELIVERIES = 200
-ISSUES = 20
+DELIVERIES = 80
+ISSUES = 10
 KILLS = 4
 SEED = 20261116
 DIP = (HOUSE / "contracts/oversold_dip.yaml").read_text()

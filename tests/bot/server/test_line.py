@@ -1,5 +1,7 @@
 """Webhooks to pull requests, through a real server process."""
 
+from pathlib import Path
+
 import pytest
 
 from bot.forge.github import GitHubForge
@@ -10,6 +12,13 @@ from tests.bot.workflow.hub import HOUSE, NAME, STRANGER, comment, form, git, is
 
 DIP = (HOUSE / "contracts/oversold_dip.yaml").read_text()
 BRANCH = "ai/generated/oversold-dip/strategy"
+
+
+@pytest.fixture
+def service(service: Service, memory: Path) -> Service:
+    """One whose sandbox is asked each question once in all tests."""
+    service.program = (str(HOUSE / "tests/bot/server/asked_once.py"),)
+    return service
 
 
 def forge_of(service: Service) -> GitHubForge:
