@@ -23,7 +23,7 @@ PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist w
 # For the engine's race: --quick, --bars, --rounds, --limit-s.
 BENCH_ARGS ?=
 
-.PHONY: audit lock sbom corpus deep faults freqtrade golden help mutants quick setup demo test check bench bench-engine worlds clean
+.PHONY: attacks audit lock sbom corpus deep faults freqtrade golden help mutants quick setup demo test check bench bench-engine worlds clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ quick: $(READY)  ## a minute: ruff and the tests that answer to what you changed
 
 deep: $(READY)  ## the properties with fifty times as many examples, others on every run
 	@$(PYTEST) --hypothesis-profile=deep -m hypothesis $(PYTEST_ARGS)
+
+attacks: $(READY)  ## every hostile candidate of tests/security, of which the tests take a few
+	@STRATWRIGHT_EVERY_LOOKAHEAD=1 STRATWRIGHT_TROJANS=all $(PYTEST) tests/security $(PYTEST_ARGS)
 
 # For the mutants: --count, --seed, --rooms, --tests.
 MUTANTS_ARGS ?= --count 60

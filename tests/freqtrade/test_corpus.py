@@ -1,5 +1,6 @@
 """Both files of every contract of the corpus mean the same: on every market, at every bar."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,9 +15,10 @@ from bot.contract.language.rules import PRICES
 from bot.contract.language.tree import Call, Price, walk
 from bot.contract.load import load_contract
 from bot.contract.model import AtrLevel, Contract
-from bot.files import write_files
+from bot.files import cache_folder, write_files
 from bot.gates.static.check import check_bytes
 from bot.gates.static.file_class import guess_class
+from sandbox_runner.mypy_cache import warm_cache
 from tests.freqtrade.freqtrade_environment import ROOT, needs_freqtrade
 from tools.corpus import CORPUS, compare, line
 
@@ -81,15 +83,16 @@ def test_every_file_may_say_what_it_says_and_is_clean(tmp_path: Path) -> None:
     for name, text in files.items():
         content = text.encode()
         assert check_bytes(content, guess_class(name, content)) == (), name
-    write_files(tmp_path, files)
+    write_files(tmp_path / "files", files)
+    shutil.copytree(warm_cache(cache_folder()), tmp_path / "cache")
     stubs = f"{ROOT}:{ROOT / 'sandbox_runner' / 'stubs'}"
     for command in (
         ["flake8", "--isolated", "--max-line-length=100", "."],
-        ["mypy", "--strict", "--config-file=", "--namespace-packages", "."],
+        ["mypy", "--strict", "--config-file=", "--namespace-packages", "--cache-dir=../cache", "."],
     ):
         done = subprocess.run(
             [sys.executable, "-m", *command],
-            cwd=tmp_path,
+            cwd=tmp_path / "files",
             env={"MYPYPATH": stubs, "PATH": "/usr/bin:/bin"},
             capture_output=True,
             text=True,

@@ -1,13 +1,15 @@
 """A small corpus of our own goes through the tool that names the layer of each file."""
 
 import json
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.e2e.lines import HOUSE
-from tools.hostile_corpus import main
+from tools.hostile_corpus import SOON, main
 
 SHAPE = """
 import numpy as np
@@ -38,9 +40,19 @@ FILES = {
 }
 
 
-def corpus(folder: Path, **layers: str) -> Path:
+pytestmark = pytest.mark.usefixtures("heard", "_soon")
+
+
+@pytest.fixture
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What never ends shows that after two seconds as well as after fifteen."""
+    monkeypatch.setattr("tools.hostile_corpus.SOON", replace(SOON, time_s=2.0))
+
+
+def corpus(folder: Path, names: Iterable[str] = FILES, **layers: str) -> Path:
     hostile: list[dict[str, Any]] = []
-    for name, (layer, source) in FILES.items():
+    for name in names:
+        layer, source = FILES[name]
         (folder / name).write_text(source, "utf-8")
         expected = layers.get(name.removesuffix(".py"), layer)
         hostile.append({"file": name, "file_class": "strategy", "expected_layer": expected})
@@ -65,8 +77,8 @@ def test_a_file_that_comes_further_than_it_may_is_marked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(HOUSE)
-    monkeypatch.setitem(FILES, "sleeps.py", FILES["reads.py"])
-    assert main([str(corpus(tmp_path, ahead="static")), "--sandbox", "namespace"]) == 1
+    place = corpus(tmp_path, ("reads.py", "ahead.py"), ahead="static")
+    assert main([str(place), "--sandbox", "namespace"]) == 1
     told = capsys.readouterr().out
     assert "! ahead.py" in told
     assert "1 hostile files came too far" in told
