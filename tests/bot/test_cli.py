@@ -22,7 +22,7 @@ def stratwright(
         capture_output=True,
         text=True,
         check=False,
-        timeout=30,
+        timeout=120,
         cwd=cwd,
         env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
     )

@@ -195,7 +195,7 @@ class Child:
     def kill(self) -> None:
         self.process.kill()
 
-    def end(self, timeout_s: float = 120.0) -> dict[str, Any] | None:
+    def end(self, timeout_s: float = 400.0) -> dict[str, Any] | None:
         """Wait for it; what it answered, None if it was killed."""
         self.process.join(timeout_s)
         assert self.process.exitcode is not None, "it did not end"
