@@ -3,16 +3,17 @@
 import re
 from datetime import UTC, datetime
 
+from Backtest.sim_errors import BacktestError
+from Backtest.times import timeframe_ms
 from bot.contract.document.problems import nearest, odd_characters
 from bot.contract.fields import Checked, wrong
 
 TIMEFRAMES = ("1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h",
               "1d", "3d", "1w", "1M")  # fmt: skip
-_MEANT = {"60m": "1h", "60": "1h", "1": "1m", "5": "5m", "15": "15m", "30": "30m", "120m": "2h",
-          "240m": "4h", "240": "4h", "24h": "1d", "day": "1d", "daily": "1d", "1day": "1d",
-          "hour": "1h", "hourly": "1h", "1hour": "1h", "week": "1w", "weekly": "1w", "7d": "1w",
-          "minute": "1m", "1min": "1m", "5min": "5m", "15min": "15m", "month": "1M",
-          "monthly": "1M", "1mo": "1M", "30d": "1M"}  # fmt: skip
+_MEANT = {"60": "1h", "1": "1m", "5": "5m", "15": "15m", "30": "30m", "240": "4h", "day": "1d",
+          "daily": "1d", "1day": "1d", "hour": "1h", "hourly": "1h", "1hour": "1h", "week": "1w",
+          "weekly": "1w", "minute": "1m", "1min": "1m", "5min": "5m", "15min": "15m",
+          "month": "1M", "monthly": "1M", "1mo": "1M"}  # fmt: skip
 _PART = r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
 _SYMBOL = rf"(?=.{{1,40}}$){_PART}(?:/{_PART}(?::{_PART})?)?"
 _SYMBOL_WORDS = "BTC/USDT, BTC/USDT:USDT or AAPL"
@@ -40,8 +41,19 @@ def check_timeframe(value: object) -> str:
     """Take the length of a candle."""
     if isinstance(value, str) and value in TIMEFRAMES:
         return value
-    near = _MEANT.get(str(value).casefold()[:20], "") or nearest(value, TIMEFRAMES[:-1])
+    text = str(value)[:20]
+    near = _MEANT.get(text.casefold(), "") or _as_long(text) or nearest(value, TIMEFRAMES[:-1])
     raise wrong("unknown timeframe", value, allowed=" ".join(TIMEFRAMES), near=near)
+
+
+def _as_long(text: str) -> str:
+    """The timeframe whose length is nearest, as 1h for 60m and 2h for 90m; empty for no length."""
+    try:
+        length = timeframe_ms(text if text.endswith("M") else text.lower())
+    except BacktestError:
+        return ""
+    known = {name: timeframe_ms(name) for name in TIMEFRAMES}
+    return min(known, key=lambda name: max(length, known[name]) / min(length, known[name]))
 
 
 def check_time(value: object) -> str:

@@ -180,7 +180,7 @@ def whole_decisions(trial: Trial) -> dict[str, Any]:
 def judge_determinism(trial: Trial, strategy: str) -> Verdict:
     """The same questions twice, and again in another process, with other hash seed and clocks."""
     name = "determinism"
-    step = "take chance from the contract's seed; use no clock, no set order, no memory of calls"
+    step = "leave chance out, a contract's rules have none; no clock, no set order, no memory"
     try:
         whole, again = trial.whole.answers(), trial.again.answers("again ")
     except NoAnswer as error:
