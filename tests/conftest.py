@@ -19,7 +19,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.nodeid.startswith(LINES):
             item.add_marker("line")
         callspec = getattr(item, "callspec", None)
-        if callspec and "docker" in callspec.params.values():
+        if callspec and any(isinstance(v, str) and v == "docker" for v in callspec.params.values()):
             item.add_marker("docker")
     wanting = [item for item in items if item.get_closest_marker("freqtrade")]
     if wanting:
