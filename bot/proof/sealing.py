@@ -50,8 +50,9 @@ def seal(proven: Proven, destination: Destination) -> Sealed:
     body = ""
     if examination.judgement is not None:
         story = tell_story(proven, destination)
-        files[PICTURE] = picture(story).encode()
-        files["report.html"] = report_html(story).encode()
+        drawn = picture(story)
+        files[PICTURE] = drawn.encode()
+        files["report.html"] = report_html(story, drawn).encode()
         body = pull_request_body(story, f"{work.folder}/{PICTURE}")
     versions = tool_versions(work.targets.freqtrade_version)
     files[PROVENANCE] = provenance_file(work, proven.delivered, files, versions)

@@ -1,8 +1,11 @@
 """A long series to the few points that draw the same line, and to round numbers for its axes."""
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+
+import numpy as np
 
 from Backtest.times import DAY_MS, EPOCH, LAST_MS, MINUTE_MS
 
@@ -36,20 +39,16 @@ def thin(points: Sequence[Point], columns: int) -> list[Point]:
     """
     if len(points) <= 2 * columns + 2:
         return list(points)
-    first, last = points[0], points[-1]
-    span = max(1, last[0] - first[0])
-    kept = {0, len(points) - 1}
-    column, lowest, highest = 0, 0, 0
-    for index, (time, value) in enumerate(points):
-        here = min(columns - 1, (time - first[0]) * columns // span)
-        if here != column:
-            kept |= {lowest, highest}
-            column, lowest, highest = here, index, index
-        elif value < points[lowest][1]:
-            lowest = index
-        elif value > points[highest][1]:
-            highest = index
-    kept |= {lowest, highest}
+    count = len(points)
+    times = np.fromiter((time for time, _ in points), np.int64, count)
+    values = np.fromiter((value for _, value in points), np.float64, count)
+    span = max(1, int(times[-1] - times[0]))
+    column = np.minimum((times - times[0]) * columns // span, columns - 1)
+    kept = {0, count - 1}
+    starts = [0, *(np.flatnonzero(np.diff(column)) + 1).tolist(), count]
+    for start, end in itertools.pairwise(starts):
+        part = values[start:end]
+        kept |= {start + int(part.argmin()), start + int(part.argmax())}
     return [points[index] for index in sorted(kept)]
 
 

@@ -40,12 +40,12 @@ TRADE_HEADS = ("Symbol", "Side", "Volume", "Entry", "Price", "Exit", "Price", "P
 TRADE_KINDS = ("k", "", "n", "k", "n", "k", "n", "n", "")
 
 
-def report_html(story: Story) -> str:
-    """Write the page."""
+def report_html(story: Story, drawn: str = "") -> str:
+    """Write the page; `drawn` is the story's picture, where somebody has drawn it already."""
     name = html_text(one_line(story.contract.name, 120))
     sections = [
         _head(story),
-        _results(story),
+        _results(story, drawn or picture.picture(story)),
         _asked(story),
         _gates(story),
         _changes(story),
@@ -92,7 +92,7 @@ def _head(story: Story) -> str:
     return _lines(lines)
 
 
-def _results(story: Story) -> str:
+def _results(story: Story, drawn: str) -> str:
     rows = metric_rows(story)
     cards = [
         f"<li><b>{html_text(value)}</b><span>{html_text(name)}</span></li>"
@@ -108,7 +108,7 @@ def _results(story: Story) -> str:
             '<section>\n<h2>Result</h2>\n<ul class="cards">',
             *cards,
             "</ul>",
-            f"<figure>{picture.picture(story)}</figure>",
+            f"<figure>{drawn}</figure>",
             f"<p>{_said(money + cost_words(story))}</p>",
             f"<p>{html_text(ambiguity_words(story))}</p>",
             f"<p>{html_text(open_end_words(story))}</p>" if open_end_words(story) else "",
