@@ -4,7 +4,6 @@ import keyword
 import re
 import sys
 from pathlib import PurePosixPath
-from typing import Any
 
 from bot.contract.fields import Checked, check_pascal, wrong
 
@@ -116,7 +115,7 @@ def suffix(path: str) -> str:
     return PurePosixPath(path).suffix.lower()
 
 
-PATH_SCHEMA: dict[str, Any] = {
+PATH_SCHEMA: dict[str, object] = {
     "type": "string",
     "maxLength": 255,
     "pattern": r"^(?![/~])(?!.*(?:^|/)\.\.(?:/|$))[^\\:]+$",

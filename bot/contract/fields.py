@@ -5,7 +5,6 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
@@ -33,8 +32,8 @@ class Checked:
     `bounds` are those of a number in whose place a parameter's name may stand.
     """
 
-    check: Callable[[Any], Any]
-    schema: dict[str, Any] = field(default_factory=dict, hash=False)
+    check: Callable[[object], object]
+    schema: dict[str, object] = field(default_factory=dict, hash=False)
     bounds: "Bounds | None" = None
 
     def __get_pydantic_core_schema__(self, _: object, __: GetCoreSchemaHandler) -> CoreSchema:
@@ -43,7 +42,7 @@ class Checked:
 
     def __get_pydantic_json_schema__(
         self, _: CoreSchema, __: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """Publish the schema as it is."""
         return dict(self.schema)
 
@@ -61,7 +60,7 @@ def amount(
     a parameter's name in its place.
     """
     bounds = Bounds(above, least, below, most, fraction)
-    number: dict[str, Any] = {"type": "number"} | bounds.schema()
+    number: dict[str, object] = {"type": "number", **bounds.schema()}
     if not nameable:
         return Checked(bounds.check, number)
     return Checked(_or_name(bounds.check), {"anyOf": [number, _NAME_SCHEMA]}, bounds)
@@ -148,7 +147,7 @@ class Bounds:
 def whole(least: int, most: int, *, nameable: bool = False) -> Checked:
     """Describe an integer within bounds."""
     words = f"a whole number from {least} to {most:,}"
-    number: dict[str, Any] = {"type": "integer", "minimum": least, "maximum": most}
+    number: dict[str, object] = {"type": "integer", "minimum": least, "maximum": most}
 
     def check(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
@@ -219,7 +218,7 @@ def text(longest: int, *, empty: bool = False) -> Checked:
             raise wrong(f"the text has {len(value)} characters; at most {longest} are allowed")
         return value
 
-    schema: dict[str, Any] = {"type": "string", "maxLength": longest}
+    schema: dict[str, object] = {"type": "string", "maxLength": longest}
     return Checked(check, schema if empty else schema | {"minLength": 1})
 
 

@@ -1,6 +1,6 @@
 """What a trade may lose, what it aims at, how large it is and what it costs."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import (
     AfterValidator,
@@ -63,7 +63,7 @@ class _ShortForm:
 
     def __get_pydantic_json_schema__(
         self, core: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         number = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
         return {"anyOf": [number, {"type": "string"}, handler(core)]}
 

@@ -3,7 +3,6 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
@@ -12,7 +11,7 @@ from bot.contract.model import Contract, ModuleContract
 SCHEMA_PATH = Path("contracts/schema/contract-1.0.json")
 
 
-def contract_schema() -> dict[str, Any]:
+def contract_schema() -> dict[str, object]:
     """Build the schema: a module's contract if kind says so, else a strategy's."""
     kinds = [(Contract, "validation"), (ModuleContract, "validation")]
     _, definitions = models_json_schema(kinds, ref_template="#/$defs/{model}")  # type: ignore[arg-type]
@@ -34,7 +33,7 @@ def schema_text() -> str:
     return json.dumps(contract_schema(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def _tidy(part: Any) -> Any:
+def _tidy(part: object) -> object:
     """Drop the titles, which repeat the keys."""
     if isinstance(part, dict):
         return {

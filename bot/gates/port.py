@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 # Why a gate refused: it found what it looks for, the candidate gave no answer, or its answers are
 # not the contract's. Only the first is the gate's own reason.
@@ -31,7 +31,7 @@ class Verdict:
     next_step: str = ""
     cause: Cause = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Give the verdict to programs."""
         return {name: value for name, value in asdict(self).items() if name != "cause"}
 

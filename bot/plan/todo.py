@@ -1,7 +1,6 @@
 """A contract to the TodoList: what has to be written, in which order, and how it is judged."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from bot.contract.digest import contract_digest
 from bot.contract.model import AnyContract, Contract, ModuleContract
@@ -53,7 +52,7 @@ class TodoList:
     warmup: int | None
     todos: tuple[Todo, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Give the plan as plain values."""
         return asdict(self)
 

@@ -13,13 +13,16 @@ from bot.contract.document.problems import Where, shown
 from bot.contract.document.scalars import NotANumber, resolve
 from bot.contract.document.source import Draft, Span
 
+# An event of PyYAML; its stubs call the marks optional, which every event of a text has.
+Event = Any
+
 
 def read_yaml(draft: Draft) -> object:
     """Read the only document of a text; flaws that allow going on are noted in the draft."""
     return _Reader(draft).document()
 
 
-def _events(text: str) -> Iterator[Any]:
+def _events(text: str) -> Iterator[Event]:
     """Give PyYAML's events; whatever goes wrong inside PyYAML is a flaw of the text."""
     try:
         yield from yaml.parse(text, Loader=yaml.SafeLoader)
@@ -45,14 +48,14 @@ def _explain(error: yaml.MarkedYAMLError) -> str:
     return message
 
 
-def _with_whole_expressions(text: str) -> Iterator[Any]:
+def _with_whole_expressions(text: str) -> Iterator[Event]:
     """Give the events, with expressions whole that commas inside `{ }` have cut.
 
     YAML ends a plain value at a comma, so `{expression: mean(hl2, 5)}` arrives in pieces: a value
     with an open bracket, then keys without values. They are put together again.
     """
     events = _events(text)
-    waiting: deque[Any] = deque()
+    waiting: deque[Event] = deque()
     open_collections: list[_Place] = []
     while waiting or (event := next(events, None)) is not None:
         if waiting:
@@ -83,16 +86,16 @@ class _Place:
         return self.flow_mapping and not self.at_key
 
 
-def _opens(event: Any) -> int:
+def _opens(event: Event) -> int:
     """How many brackets a plain scalar leaves open."""
     if not isinstance(event, yaml.ScalarEvent) or event.style is not None:
         return 0
     return int(event.value.count("(") - event.value.count(")"))
 
 
-def _joined(first: Any, events: Iterator[Any], text: str) -> tuple[Any, list[Any]]:
+def _joined(first: Event, events: Iterator[Event], text: str) -> tuple[Event, list[Event]]:
     """The whole expression, or the first piece and what was read in vain."""
-    read: list[Any] = []
+    read: list[Event] = []
     depth = _opens(first)
     while depth > 0:
         for _ in range(2):
@@ -128,7 +131,7 @@ class _Reader:
             raise Unreadable(Flaw(after.start_mark.index, message))
         return root
 
-    def node(self, event: Any, where: Where) -> object:
+    def node(self, event: Event, where: Where) -> object:
         index = event.start_mark.index
         self.draft.enter(where, index)
         style = getattr(event, "style", None) or ""
@@ -172,7 +175,7 @@ class _Reader:
             result.append(self.node(event, (*where, len(result))))
         return result
 
-    def key(self, event: Any, where: Where) -> str | int | None:
+    def key(self, event: Event, where: Where) -> str | int | None:
         """Read a mapping's key; None if it was refused."""
         index = event.start_mark.index
         self.draft.enter(where, index)
@@ -193,7 +196,7 @@ class _Reader:
             return None
         return key
 
-    def scalar(self, event: Any, where: Where) -> object:
+    def scalar(self, event: Event, where: Where) -> object:
         index = event.start_mark.index
         if hidden := first_hidden(event.value):
             self.draft.refuse(index, f"the text holds {describe(hidden)}; delete it", where)
@@ -206,7 +209,7 @@ class _Reader:
             self.draft.refuse(index, str(error), where)
             return None
 
-    def skip(self, event: Any, where: Where) -> None:
+    def skip(self, event: Event, where: Where) -> None:
         """Pass over a node that has no place in the tree; the limits hold for it too."""
         inside = where
         while True:

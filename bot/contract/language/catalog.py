@@ -1,14 +1,17 @@
 """TA-Lib by introspection: which functions are installed, what each takes and gives."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+_Computing = Callable[..., Floats | tuple[Floats, ...]]
 # Outputs that TA-Lib gives as whole numbers.
 INTEGER_OUTPUTS = frozenset({"integer", "swinghigh", "swinglow", "minidx", "maxidx", "trend"})
 
@@ -53,13 +56,13 @@ class TalibFunction:
 
 
 @cache
-def _talib() -> Any:
+def _talib() -> ModuleType:
     """TA-Lib, which brings pandas along: half a second that only contracts with indicators pay."""
     return import_module("talib")
 
 
 @cache
-def _abstract() -> Any:
+def _abstract() -> ModuleType:
     return import_module("talib.abstract")
 
 
@@ -153,10 +156,11 @@ def refusal(name: str, arguments: tuple[tuple[str, int | float], ...]) -> str:
 
 
 @cache
-def _function(name: str) -> Any:
+def _function(name: str) -> _Computing:
     """The function itself, without the wrapper that looks for pandas in its arguments."""
     wrapped = getattr(_talib(), name)
-    return getattr(wrapped, "__wrapped__", wrapped)
+    function: _Computing = getattr(wrapped, "__wrapped__", wrapped)
+    return function
 
 
 def call(name: str, inputs: list[Floats], arguments: dict[str, int | float]) -> tuple[Floats, ...]:

@@ -11,6 +11,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adapters import series
 from bot.contract.language import catalog
@@ -39,6 +40,9 @@ from bot.contract.longer import minutes
 if TYPE_CHECKING:
     import pandas as pd
 
+# Numbers or truths, one a bar.
+Array = NDArray[Any]
+_Compute = Callable[..., Array]
 ABOVE_BELOW = ("crossed_above", "crossed_below")
 
 
@@ -47,7 +51,7 @@ def evaluate(
     df: pd.DataFrame,
     parameters: Mapping[str, int | float] | None = None,
     memo: Memo | None = None,
-) -> dict[str, Any]:
+) -> dict[str, Array]:
     """Every indicator, ATR level and rule of a Program for every bar.
 
     Args:
@@ -83,10 +87,10 @@ class Memo:
         """Remember up to a number of bytes."""
         self._most = most_bytes
         self._bytes = 0
-        self._kept: OrderedDict[Hashable, tuple[Any, ...]] = OrderedDict()
+        self._kept: OrderedDict[Hashable, tuple[Array, ...]] = OrderedDict()
         self.roots: dict[Node, frozenset[str]] = {}  # the parameters that a part depends on
 
-    def get(self, key: Hashable, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+    def get(self, key: Hashable, compute: Callable[[], tuple[Array, ...]]) -> tuple[Array, ...]:
         """The arrays of a key, computed if they are not remembered."""
         found = self._kept.get(key)
         if found is not None:
@@ -113,12 +117,12 @@ class _Evaluator:
         self.df = df
         self.parameters = parameters
         self.memo = memo
-        self.named: dict[str, Any] = {}
-        self.done: dict[Node, Any] = {}
+        self.named: dict[str, Array] = {}
+        self.done: dict[Node, Array] = {}
         self.roots: dict[str, frozenset[str]] = {}
-        self.crossings: dict[tuple[Node, Node], tuple[Any, Any]] = {}
+        self.crossings: dict[tuple[Node, Node], tuple[Array, Array]] = {}
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> dict[str, Array]:
         for timeframe, above in self.program.higher.items():
             self.run_higher(minutes(timeframe), above)
         for step in self.program.own_steps:
@@ -151,10 +155,10 @@ class _Evaluator:
 
     def talib(
         self, function: str, inputs: tuple[Node, ...], arguments: tuple[tuple[str, Value], ...]
-    ) -> tuple[Any, ...]:
+    ) -> tuple[Array, ...]:
         values = {key: self.program.value(value, self.parameters) for key, value in arguments}
 
-        def call() -> tuple[Any, ...]:
+        def call() -> tuple[Array, ...]:
             arrays = [np.ascontiguousarray(self.of(node)) for node in inputs]
             return catalog.call(function, arrays, values)
 
@@ -178,10 +182,10 @@ class _Evaluator:
             self.memo.roots[node] = roots
         return roots
 
-    def values_of(self, names: frozenset[str]) -> tuple[Any, ...]:
+    def values_of(self, names: frozenset[str]) -> tuple[tuple[str, int | float], ...]:
         return tuple((name, self.parameters[name]) for name in sorted(names))
 
-    def of(self, node: Node) -> Any:
+    def of(self, node: Node) -> Array:
         """The array of a part, worked out once."""
         if isinstance(node, Indicator):
             return self.named[node.key]
@@ -189,14 +193,14 @@ class _Evaluator:
             self.done[node] = self.remembered(node)
         return self.done[node]
 
-    def remembered(self, node: Node) -> Any:
+    def remembered(self, node: Node) -> Array:
         """The array of a part, of this run or of one before it."""
         if self.memo is None or isinstance(node, Price | Number | Parameter | Truth):
             return self.compute(node)
         key = (node, self.values_of(self.roots_of(node)))
         return self.memo.get(key, lambda: (self.compute(node),))[0]
 
-    def pair(self, left: Node, right: Node) -> tuple[Any, Any]:
+    def pair(self, left: Node, right: Node) -> tuple[Array | float, Array | float]:
         """Both sides of an operation; one that is a number stays one beside a series."""
         if isinstance(right, Number | Parameter) and not is_constant(left):
             return self.of(left), self.number(right)
@@ -208,7 +212,7 @@ class _Evaluator:
         value = node.value if isinstance(node, Number) else self.parameters[node.name]
         return float(value)
 
-    def compute(self, node: Node) -> Any:
+    def compute(self, node: Node) -> Array:
         match node:
             case Number() | Parameter():
                 return series.constant(self.df, self.number(node))
@@ -233,10 +237,11 @@ class _Evaluator:
                 return self.call(node)
         raise TypeError(f"no meaning for {type(node).__name__}")
 
-    def price(self, name: str) -> Any:
+    def price(self, name: str) -> Array:
         if name.startswith("ha_"):
             prices = [self.of(Price(0, part)) for part in ("open", "high", "low", "close")]
-            return getattr(series, name.replace("ha_", "heikin_ashi_"))(*prices)
+            bar: _Compute = getattr(series, name.replace("ha_", "heikin_ashi_"))
+            return bar(*prices)
         if name not in AVERAGES:
             return series.column(self.df, name)
         first, *rest = [self.of(Price(0, part)) for part in AVERAGES[name]]
@@ -244,24 +249,24 @@ class _Evaluator:
             first = first + part
         return first / (len(rest) + 1)
 
-    def arithmetic(self, node: Arithmetic) -> Any:
+    def arithmetic(self, node: Arithmetic) -> Array:
         left, right = self.pair(node.left, node.right)
         with np.errstate(all="ignore"):
             match node.operator:
                 case "+":
-                    return left + right
+                    return np.add(left, right)
                 case "-":
-                    return left - right
+                    return np.subtract(left, right)
                 case "*":
-                    return left * right
+                    return np.multiply(left, right)
         return series.divide(left, right)
 
-    def call(self, node: Call) -> Any:
+    def call(self, node: Call) -> Array:
         function, arguments = FUNCTIONS[node.function], node.arguments
         if function.name in ABOVE_BELOW:
             return self.crossed(function.name, arguments[0], arguments[1])
         library, _, name = function.spelling.rpartition(".")
-        compute = getattr(np if library else series, name)
+        compute: _Compute = getattr(np if library else series, name)
         if not arguments:
             return compute(self.df)
         if function.is_of_two:
@@ -269,7 +274,7 @@ class _Evaluator:
         length = (self.length(arguments[1]),) if function.has_window else ()
         return compute(self.of(arguments[0]), *length, *function.fixed)
 
-    def crossed(self, name: str, a: Node, b: Node) -> Any:
+    def crossed(self, name: str, a: Node, b: Node) -> Array:
         """Where a crosses b one way; the other way, often asked for too, is worked out with it."""
         for pair, ways in (((a, b), ABOVE_BELOW), ((b, a), ABOVE_BELOW[::-1])):
             if pair in self.crossings:
@@ -285,7 +290,7 @@ class _Evaluator:
         return int(values[0]) if len(values) else 1
 
 
-_COMPARE: dict[str, Any] = {
+_COMPARE: dict[str, _Compute] = {
     "<": np.less,
     "<=": np.less_equal,
     ">": np.greater,

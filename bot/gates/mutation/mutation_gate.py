@@ -6,7 +6,6 @@ import os
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from bot.contract.model import Contract
 from bot.errors import WorldError
@@ -91,7 +90,7 @@ class Mutation:
             "let the tests expect values that this part of the strategy decides",
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Give it to programs."""
         return {
             "made": len(self.mutants),

@@ -1,7 +1,6 @@
 """One thing in a file that the static gates refuse, with what to write instead."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
 
 @dataclass(frozen=True, order=True)
@@ -26,7 +25,7 @@ class Offence:
         """Say it in one line."""
         return f"{self.line}:{self.column}: {self.name}: {self.why}; {self.instead}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Give the offence to programs."""
         return asdict(self)
 
