@@ -5,8 +5,9 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import cast
 
+from bot.contract.language.contract_decisions import Decisions, Order
 from sandbox_runner.port import Outcome
 from sandbox_runner.request import DECISIONS_FILE, LONG_ID, SHORT_ID, Run
 
@@ -45,7 +46,7 @@ class Answers:
     indicators: tuple[str, ...] = ()
     signals: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Decisions:
         """The first pass as the record that the broker replays."""
         answers = list(zip(self.bars, self.passes[0], strict=True))
         return {
@@ -59,7 +60,7 @@ class Answers:
 class Answer:
     """One bar's answer."""
 
-    order: Mapping[str, Any] | None
+    order: Order | None
     leave_long: bool
     leave_short: bool
 
@@ -171,7 +172,7 @@ def _read_run(raw: object, run: Run, length: int) -> Answers:
     return Answers(asked, later, tuple(read), tuple(digests), _read_signals(raw, run, count))
 
 
-def _read_signals(raw: Mapping[str, Any], run: Run, count: int) -> dict[str, list[int]]:
+def _read_signals(raw: Mapping[str, object], run: Run, count: int) -> dict[str, list[int]]:
     """The bars of each rule, rising and within the candles."""
     if not run.signals:
         return {}
@@ -220,7 +221,7 @@ def _read_exit(raw: object, position_id: str, bar: int) -> bool:
     return True
 
 
-def _read_order(raw: object, bar: int, symbol: str) -> dict[str, Any] | None:
+def _read_order(raw: object, bar: int, symbol: str) -> Order | None:
     """An order of exactly the agreed form: what the broker gets must not surprise it."""
     if raw is None:
         return None
@@ -237,9 +238,10 @@ def _read_order(raw: object, bar: int, symbol: str) -> dict[str, Any] | None:
             raise NoAnswer(f"the order at bar {bar} has a {key} that is not of the agreed form")
     if raw["symbol"] != symbol:
         raise NoAnswer(f"the order at bar {bar} is for another symbol than {symbol}")
+    order = cast(Order, raw)
     if "roi" in raw:
-        return {**raw, "roi": {int(minutes): profit for minutes, profit in raw["roi"].items()}}
-    return raw
+        order["roi"] = {int(minutes): profit for minutes, profit in raw["roi"].items()}
+    return order
 
 
 def _is_number(value: object) -> bool:
@@ -305,21 +307,24 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no number")
 
 
-def same_decisions(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+def same_decisions(found: Decisions, expected: Decisions) -> str:
     """Say where two records of decisions differ first; empty if they are the same.
 
     Numbers may differ in the last digits (1e-9), everything else not at all.
     """
-    for rule in ("exit_long", "exit_short"):
-        odd = sorted(set(found[rule]) ^ set(expected[rule]))
+    for rule, left, right in (
+        ("exit_long", found["exit_long"], expected["exit_long"]),
+        ("exit_short", found["exit_short"], expected["exit_short"]),
+    ):
+        odd = sorted(set(left) ^ set(right))
         if odd:
-            wanted = "says yes" if odd[0] in expected[rule] else "says no"
+            wanted = "says yes" if odd[0] in right else "says no"
             return f"bar {odd[0]}: the contract's {rule} {wanted}, the strategy differs"
     mine, theirs = found["entries"], expected["entries"]
-    odd = sorted(set(mine) ^ set(theirs), key=int)
-    if odd:
-        wanted = "wants an entry" if odd[0] in theirs else "wants no entry"
-        return f"bar {odd[0]}: the contract {wanted}, the strategy differs"
+    bars = sorted(set(mine) ^ set(theirs), key=int)
+    if bars:
+        wanted = "wants an entry" if bars[0] in theirs else "wants no entry"
+        return f"bar {bars[0]}: the contract {wanted}, the strategy differs"
     for bar in mine:
         difference = _difference(mine[bar], theirs[bar])
         if difference:

@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from bot.contract.language.contract_decisions import contract_decisions, decisions_of
+from bot.contract.language.contract_decisions import Decisions, contract_decisions, decisions_of
 from bot.contract.language.evaluator import evaluate
 from bot.contract.language.program import Program
 from bot.contract.model import Contract
@@ -165,7 +165,7 @@ def _is_test(node: ast.stmt) -> TypeGuard[ast.FunctionDef | ast.AsyncFunctionDef
 test_functions.__test__ = False  # type: ignore[attr-defined]
 
 
-def whole_decisions(trial: Trial) -> dict[str, Any]:
+def whole_decisions(trial: Trial) -> dict[str, Decisions]:
     """The strategy's decisions on every bar, by symbol.
 
     Raises:
@@ -301,12 +301,14 @@ def _at_a_place(contract: Contract, program: Program, place: Place, answers: Ans
     return same_decisions(answers.record(), _within(expected, answers))
 
 
-def _within(expected: Mapping[str, Any], answers: Answers) -> dict[str, Any]:
+def _within(expected: Decisions, answers: Answers) -> Decisions:
     """Decisions at the bars that were asked about."""
     bars = set(answers.bars)
-    exits = {rule: [bar for bar in expected[rule] if bar in bars] for rule in EXITS}
-    entries = {bar: order for bar, order in expected["entries"].items() if int(bar) in bars}
-    return {"entries": entries, **exits}
+    return {
+        "entries": {bar: order for bar, order in expected["entries"].items() if int(bar) in bars},
+        "exit_long": [bar for bar in expected["exit_long"] if bar in bars],
+        "exit_short": [bar for bar in expected["exit_short"] if bar in bars],
+    }
 
 
 def _first_difference(left: tuple[Answer, ...], right: tuple[Answer, ...]) -> int | None:
@@ -325,7 +327,7 @@ def _at(strategy: str, error: NoAnswer) -> str:
     return strategy if error.line is None else f"{strategy}:{error.line}"
 
 
-def disagreement(decisions: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+def disagreement(decisions: Mapping[str, Decisions], expected: Mapping[str, Decisions]) -> str:
     """Where the strategy's decisions leave the contract's own; empty if nowhere."""
     for symbol, wanted in expected.items():
         difference = same_decisions(decisions[symbol], wanted)

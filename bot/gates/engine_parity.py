@@ -10,9 +10,9 @@ The compiled loop knows one symbol; a contract of several is played once for eac
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adapters.loop.array_path import run_arrays
 from adapters.loop.feeds import Feed
@@ -24,9 +24,10 @@ from Backtest.candles import Candles
 from Backtest.sim_errors import BacktestError
 from Backtest.simbroker import SimBroker
 from Backtest.strategy_signals import WISHES, read_signals
+from bot.contract.language.contract_decisions import Decisions
 from bot.contract.language.program import Program
 from bot.contract.model import Contract
-from bot.contract.numbers import flat_settings
+from bot.contract.numbers import CfgValue, flat_settings
 from bot.data.market_data import MarketData
 from bot.gates.port import Verdict
 
@@ -44,7 +45,7 @@ class _EveryBar(SimBrokerAdapter):
 
 
 def judge_engine_parity(
-    contract: Contract, program: Program, data: MarketData, decisions: Mapping[str, Any]
+    contract: Contract, program: Program, data: MarketData, decisions: Mapping[str, Decisions]
 ) -> Verdict:
     """Play the decisions on every path and compare."""
     cfg = dict(flat_settings(contract, program).defaults)
@@ -64,7 +65,7 @@ def judge_engine_parity(
 
 
 def compare_paths(
-    symbol: str, candles: Candles, record: Mapping[str, Any], cfg: dict[str, Any]
+    symbol: str, candles: Candles, record: Decisions, cfg: dict[str, CfgValue]
 ) -> tuple[int, str]:
     """How many trades the event loop makes, and where another path differs first; empty if nowhere.
 
@@ -91,7 +92,7 @@ def compare_paths(
     return count, ""
 
 
-def _broker(cfg: dict[str, Any], *, compiled: bool) -> SimBroker:
+def _broker(cfg: dict[str, CfgValue], *, compiled: bool) -> SimBroker:
     return SimBroker(**broker_settings(cfg) | {"compiled": compiled})
 
 
@@ -109,7 +110,7 @@ def _difference(event: SimBroker, other: SimBroker) -> str:
     return ""
 
 
-def as_arrays(record: Mapping[str, Any], bars: int) -> dict[str, Any]:
+def as_arrays(record: Decisions, bars: int) -> dict[str, object]:
     """Recorded decisions as one truth a bar, as `Backtest.strategy_signals` reads them.
 
     Raises:
@@ -117,13 +118,13 @@ def as_arrays(record: Mapping[str, Any], bars: int) -> dict[str, Any]:
     """
     entries = {int(bar): order for bar, order in record["entries"].items()}
     enters = {"enter_long": "BUY", "enter_short": "SELL"}
-    offered: dict[str, Any] = {
+    offered: dict[str, object] = {
         rule: _truths([bar for bar, order in entries.items() if order["action"] == action], bars)
         for rule, action in enters.items()
     }
     offered |= {rule: _truths(record[rule], bars) for rule in ("exit_long", "exit_short")}
     for wish in WISHES:
-        asked = {bar: order.get(wish) for bar, order in entries.items()}
+        asked: dict[int, object] = {bar: order.get(wish) for bar, order in entries.items()}
         value = _level(wish, asked, bars) if wish in _LEVELS else _same(wish, asked)
         if value is not None:
             offered[wish] = value
@@ -132,13 +133,13 @@ def as_arrays(record: Mapping[str, Any], bars: int) -> dict[str, Any]:
     return offered
 
 
-def _truths(listed: list[int], bars: int) -> Any:
+def _truths(listed: list[int], bars: int) -> NDArray[np.bool_]:
     truths = np.zeros(bars, dtype=np.bool_)
     truths[listed] = True
     return truths
 
 
-def _same(wish: str, asked: Mapping[int, Any]) -> Any:
+def _same(wish: str, asked: Mapping[int, object]) -> object:
     """What every entry asks for alike."""
     values = list(asked.values())
     if any(value != values[0] for value in values):
@@ -146,12 +147,15 @@ def _same(wish: str, asked: Mapping[int, Any]) -> Any:
     return values[0] if values else None
 
 
-def _level(wish: str, asked: Mapping[int, Any], bars: int) -> Any:
+def _level(wish: str, asked: Mapping[int, object], bars: int) -> object:
     """A fraction for all entries, or a distance for each."""
-    forms = {None if level is None else next(iter(level)) for level in asked.values()}
-    if forms != {"distance"}:
+    distances = {
+        bar: level["distance"]
+        for bar, level in asked.items()
+        if isinstance(level, Mapping) and "distance" in level
+    }
+    if not distances or len(distances) < len(asked):
         return _same(wish, asked)
     sizes = np.full(bars, np.nan)
-    for bar, level in asked.items():
-        sizes[bar] = level["distance"]
+    sizes[list(distances)] = list(distances.values())
     return {"distance": sizes}

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,12 +21,13 @@ from Backtest.times import timeframe_ms
 from bot.coder.template.fates import fates
 from bot.coder.template.markets import LONGEST_WALK, lively_markets, patterns
 from bot.coder.template.scenes import Scene, Sighting, scenes, sightings
-from bot.contract.language.contract_decisions import decisions_of
-from bot.contract.language.evaluator import evaluate
+from bot.contract.language.contract_decisions import Decisions, Order, decisions_of
+from bot.contract.language.evaluator import Array, evaluate
 from bot.contract.language.interpreter import Candle, Interpreter, Reading
 from bot.contract.language.program import Program
 from bot.contract.language.warmup import warmup
 from bot.contract.model import Contract
+from bot.contract.numbers import CfgValue
 
 LIVE_BARS = 200
 SAMPLES = 6
@@ -66,7 +66,7 @@ class Expected:
     staged: Mapping[str, tuple[float, float]]
     holds: Mapping[str, list[int]]
     entries: Mapping[int, str]
-    orders: Mapping[int, Mapping[str, Any]]
+    orders: Mapping[int, Order]
     trades: list[Trade]
     scenes: Mapping[str, Scene]
     sightings: Mapping[str, Sighting]
@@ -76,7 +76,7 @@ class Expected:
     walked: bool = True
 
 
-def expect(contract: Contract, program: Program, cfg: Mapping[str, Any]) -> Expected:
+def expect(contract: Contract, program: Program, cfg: Mapping[str, CfgValue]) -> Expected:
     """Choose a market on which the rules have something to say, and walk it bar by bar.
 
     Args:
@@ -145,9 +145,9 @@ def computed(program: Program, frame: pd.DataFrame) -> list[Reading]:
     ]
 
 
-def _telling_orders(entries: Mapping[str, Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
+def _telling_orders(entries: Mapping[str, Order]) -> dict[int, Order]:
     """The first, the middle and the last order of each side."""
-    chosen: dict[int, Mapping[str, Any]] = {}
+    chosen: dict[int, Order] = {}
     for action in ("BUY", "SELL"):
         bars = [bar for bar, order in entries.items() if order["action"] == action]
         for bar in bars[:1] + bars[len(bars) // 2 : len(bars) // 2 + 1] + bars[-1:]:
@@ -155,9 +155,9 @@ def _telling_orders(entries: Mapping[str, Mapping[str, Any]]) -> dict[int, Mappi
     return dict(sorted(chosen.items()))
 
 
-def _columns(readings: list[Reading]) -> dict[str, Any]:
+def _columns(readings: list[Reading]) -> dict[str, Array]:
     """Readings by name instead of by bar."""
-    columns: dict[str, Any] = {}
+    columns: dict[str, Array] = {}
     for key in readings[0].indicators:
         columns[key] = np.array([reading.indicators[key] for reading in readings])
     for rule in readings[0].rules:
@@ -221,7 +221,7 @@ def _staged(program: Program, minutes: int) -> dict[str, tuple[float, float]]:
 
 
 def _trades(
-    cfg: Mapping[str, Any], frame: pd.DataFrame, symbol: str, decisions: dict[str, Any]
+    cfg: Mapping[str, CfgValue], frame: pd.DataFrame, symbol: str, decisions: Decisions
 ) -> list[Trade]:
     alone = {**cfg, "symbols": [symbol]}
     adapter = new_adapter(alone)

@@ -7,9 +7,9 @@ contract's numbers alone; neither the strategy nor the broker is asked.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from adapters.testing import Candle, Fate, Trade
+from bot.contract.language.contract_decisions import Order
 from bot.contract.model import Contract
 
 # The least part of a tick that counts; what is smaller is the noise of binary fractions.
@@ -30,7 +30,7 @@ class Drawing:
 
 def fates(
     contract: Contract,
-    orders: Mapping[int, Mapping[str, Any]],
+    orders: Mapping[int, Order],
     closes: Sequence[float],
     minutes: int,
 ) -> dict[str, Fate]:
@@ -58,9 +58,7 @@ def fates(
 class OneTrade:
     """The trade of one order: its levels, and what candles make of it."""
 
-    def __init__(
-        self, contract: Contract, order: Mapping[str, Any], close: float, minutes: int
-    ) -> None:
+    def __init__(self, contract: Contract, order: Order, close: float, minutes: int) -> None:
         """Fill the order at its own close, where the next candle opens too."""
         costs = contract.costs
         self._order = order

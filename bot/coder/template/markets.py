@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adapters.testing import MOODS, market
 from bot.coder.template.mistakes import mistakes
-from bot.contract.language.evaluator import evaluate
+from bot.contract.language.evaluator import Array, evaluate
 from bot.contract.language.occurrences import clauses_of
 from bot.contract.language.program import Program, TalibStep
 from bot.contract.language.tree import Node, Truth
@@ -43,7 +42,7 @@ class Choice:
 
     program: Program
     seed: int
-    values: Mapping[int, Mapping[str, Any]]
+    values: Mapping[int, Mapping[str, Array]]
     mistaken: Mapping[str, str]
 
 
@@ -60,12 +59,12 @@ def lively_markets(program: Program, bars: int, minutes: int) -> Choice:
     }
     rules = {name: _rule_of(name) for name in variants}
     beside = replace(program, rules={**program.rules, **_clauses(program), **variants})
-    tried: dict[int, Mapping[str, Any]] = {}
+    tried: dict[int, Mapping[str, Array]] = {}
     best, seed, missing = -1, _SEEDS[0], set(variants)
     for number in _SEEDS if bars <= LONGEST_WALK else _SEEDS[:1]:
         values = tried[number] = evaluate(beside, market(bars, number, minutes))
         shown = {name for name, rule in rules.items() if told_apart(values, name, rule).any()}
-        score = len(shown) + _RULE_WEIGHT * sum(values[rule].any() for rule in program.rules)
+        score = len(shown) + _RULE_WEIGHT * sum(bool(values[rule].any()) for rule in program.rules)
         if score > best:
             best, seed = score, number
         missing -= shown
@@ -90,10 +89,10 @@ def patterns(program: Program) -> list[str]:
 
 def _longer(
     program: Program, missing: Mapping[str, Node], bars: int, minutes: int
-) -> dict[int, Mapping[str, Any]]:
+) -> dict[int, Mapping[str, Array]]:
     """What the usual markets did not show, on longer ones."""
     left, in_vain = dict(missing), 0
-    found: dict[int, Mapping[str, Any]] = {}
+    found: dict[int, Mapping[str, Array]] = {}
     for number in (*_LONG_SEEDS, *_LAST_SEEDS):
         if number not in _LONG_SEEDS and (not left or in_vain == _PATIENCE):
             break
@@ -111,7 +110,7 @@ def _rule_of(variant: str) -> str:
     return variant.partition(" ")[0]
 
 
-def told_apart(values: Mapping[str, Any], name: str, rule: str) -> Bits:
+def told_apart(values: Mapping[str, Array], name: str, rule: str) -> Bits:
     """The bars at which a mistaken version differs; none where it was not computed."""
     whole: Bits = np.asarray(values[rule], dtype=np.bool_)
     other = values.get(name)

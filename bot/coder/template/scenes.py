@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from bot.coder.template.markets import Bits, Choice, clause_name, patterns, told_apart
+from bot.contract.language.evaluator import Array
 from bot.contract.language.occurrences import clauses_of
 from bot.contract.language.program import Program
 from bot.contract.language.tree import Logic, Node
@@ -82,7 +82,7 @@ def _telling(bars: Bits, warmup: int) -> int:
     return int(late[0]) + warmup if len(late) else int(np.flatnonzero(bars)[0])
 
 
-def _sketches(program: Program, values: Mapping[str, Any]) -> Iterator[Sketch]:
+def _sketches(program: Program, values: Mapping[str, Array]) -> Iterator[Sketch]:
     for rule, tree in program.rules.items():
         whole: Bits = np.asarray(values[rule], dtype=np.bool_)
         yield Sketch(rule, f"{rule} holds", True, whole)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
 from adapters import series
 from adapters.sizing import affordable, volume_of
-from bot.contract.language.evaluator import evaluate
+from bot.contract.language.evaluator import Array, evaluate
 from bot.contract.language.program import Program
 from bot.contract.model import AtrLevel, Contract
 
@@ -22,9 +22,34 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+class Order(TypedDict, total=False):
+    """An order as a strategy asks for it; the broker counts the levels from the fill."""
+
+    action: str
+    symbol: str
+    type: str
+    volume: float
+    sl: float
+    tp: float
+    comment: str
+    stop: dict[str, float]
+    target: dict[str, float]
+    trail: dict[str, float]
+    roi: dict[int, float]
+    size: dict[str, float]
+
+
+class Decisions(TypedDict):
+    """What was decided for one symbol: orders by bar, and the bars at which each side leaves."""
+
+    entries: Mapping[str, Order]
+    exit_long: list[int]
+    exit_short: list[int]
+
+
 def contract_decisions(
     contract: Contract, program: Program, df: pd.DataFrame, symbol: str
-) -> dict[str, Any]:
+) -> Decisions:
     """What the contract decides at every bar of one symbol.
 
     Args:
@@ -40,24 +65,24 @@ def contract_decisions(
 
 
 def decisions_of(
-    contract: Contract, program: Program, df: pd.DataFrame, values: Mapping[str, Any], symbol: str
-) -> dict[str, Any]:
+    contract: Contract, program: Program, df: pd.DataFrame, values: Mapping[str, Array], symbol: str
+) -> Decisions:
     """The decisions that follow from values that were computed already."""
     nothing = np.zeros(len(df), dtype=np.bool_)
     long = np.asarray(values.get("enter_long", nothing), dtype=np.bool_)
     short = np.asarray(values.get("enter_short", nothing), dtype=np.bool_)
     closes = series.column(df, "close")
-    entries: dict[str, Any] = {}
+    entries: dict[str, Order] = {}
     for idx in np.flatnonzero(long != short).tolist():
         atrs = {field: float(values[f"{field}.atr"][idx]) for field in program.atr_periods}
         if not any(math.isnan(atr) for atr in atrs.values()):
             action = "BUY" if long[idx] else "SELL"
             entries[str(idx)] = _order(contract, program, symbol, action, float(closes[idx]), atrs)
-    exits = {
-        rule: np.flatnonzero(values.get(rule, nothing)).tolist()
-        for rule in ("exit_long", "exit_short")
+    return {
+        "entries": entries,
+        "exit_long": np.flatnonzero(values.get("exit_long", nothing)).tolist(),
+        "exit_short": np.flatnonzero(values.get("exit_short", nothing)).tolist(),
     }
-    return {"entries": entries, **exits}
 
 
 def _order(
@@ -67,13 +92,13 @@ def _order(
     action: str,
     close: float,
     atrs: Mapping[str, float],
-) -> dict[str, Any]:
+) -> Order:
     """An order with its levels, as the generated strategy builds it."""
     risk = contract.risk
     number = _Numbers(program)
     side = 1 if action == "BUY" else -1
     stop, stop_level = number.level(risk.stop_loss, close, atrs.get("stop_loss"))
-    order: dict[str, Any] = {
+    order: Order = {
         "action": action,
         "symbol": symbol,
         "type": "MARKET",
@@ -83,9 +108,9 @@ def _order(
     }
     if risk.take_profit is not None:
         target, target_level = number.level(risk.take_profit, close, atrs.get("take_profit"))
-        order |= {"tp": close + side * target, "target": target_level}
+        order["tp"], order["target"] = close + side * target, target_level
     if risk.trailing_stop is not None:
-        trail: dict[str, Any] = {"fraction": number.of(risk.trailing_stop.distance)}
+        trail: dict[str, float] = {"fraction": number.of(risk.trailing_stop.distance)}
         if risk.trailing_stop.activate_at is not None:
             trail["activate_at"] = number.of(risk.trailing_stop.activate_at)
         trail["only_after_activation"] = risk.trailing_stop.only_after_activation
@@ -102,13 +127,13 @@ def _order(
 
 
 def contract_signals(
-    contract: Contract, program: Program, values: Mapping[str, Any]
-) -> dict[str, Any]:
+    contract: Contract, program: Program, values: Mapping[str, Array]
+) -> dict[str, object]:
     """The same decisions for all bars at once, as `Backtest.strategy_signals` reads them."""
     risk = contract.risk
     number = _Numbers(program)
     rules = ("enter_long", "exit_long", "enter_short", "exit_short")
-    offered: dict[str, Any] = {rule: values[rule] for rule in rules if rule in values}
+    offered: dict[str, object] = {rule: values[rule] for rule in rules if rule in values}
     levels = (("stop", "stop_loss", risk.stop_loss), ("target", "take_profit", risk.take_profit))
     for name, field, level in levels:
         if isinstance(level, AtrLevel):
@@ -117,7 +142,7 @@ def contract_signals(
             offered[name] = {"fraction": number.of(level)}
     order = _order(contract, program, "", "BUY", 1.0, dict.fromkeys(program.atr_periods, 1.0))
     wishes = ("trail", "roi", "size")
-    return offered | {wish: order[wish] for wish in wishes if wish in order}
+    return offered | {wish: value for wish, value in order.items() if wish in wishes}
 
 
 class _Numbers:

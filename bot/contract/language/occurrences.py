@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bot.contract.language.evaluator import evaluate
+from bot.contract.language.evaluator import Array, evaluate
 from bot.contract.language.program import Program
 from bot.contract.language.tree import Logic, Node
 from bot.contract.language.warmup import warmup
@@ -59,7 +59,7 @@ def count_signals(program: Program, frames: Mapping[str, pd.DataFrame]) -> dict[
     }
 
 
-def _rule(rule: str, tree: Node, held: Mapping[str, Any]) -> dict[str, Any]:
+def _rule(rule: str, tree: Node, held: Mapping[str, Array]) -> dict[str, Any]:
     parts = [held[f"{rule} {place}"] for place in range(len(clauses_of(tree)))]
     words = [in_words(clause)[:LONGEST_WORDS] for clause in clauses_of(tree)]
     found: dict[str, Any] = {

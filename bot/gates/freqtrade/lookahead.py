@@ -18,7 +18,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -49,6 +48,7 @@ _POOL = 150  # of which these are drawn
 PAIR = "BTC/USDT"
 SIGNALS = ("enter_long", "exit_long", "enter_short", "exit_short", "buy", "sell")
 # Two ways to add the same numbers differ in the last digits; a bar that is seen early does not.
+Cell = float | str | None  # a value of a column, as JSON has it
 _TOLERANCE = 1e-7
 _STEP = "compute every column from its own bar and earlier ones: no shift(-n), no whole-series "
 _STEP += "mean, min or max, no resampled candle before it is complete"
@@ -214,8 +214,8 @@ def judge_columns(
 
 def _determinism(
     name: str,
-    whole: Mapping[str, list[Any]],
-    again: Mapping[str, list[Any]],
+    whole: Mapping[str, list[Cell]],
+    again: Mapping[str, list[Cell]],
     bars: Sequence[int],
     path: str,
 ) -> Verdict:
@@ -229,8 +229,8 @@ def _determinism(
 
 def _lookahead(
     name: str,
-    parts: Sequence[Mapping[str, list[Any]]],
-    whole: Mapping[str, Mapping[int, Any]],
+    parts: Sequence[Mapping[str, list[Cell]]],
+    whole: Mapping[str, Mapping[int, Cell]],
     cuts: Sequence[Cut],
     path: str,
 ) -> Verdict:
@@ -253,7 +253,7 @@ def _lookahead(
 
 
 def _differences(
-    left: Mapping[str, list[Any]], right: Mapping[str, list[Any]], bars: Sequence[int]
+    left: Mapping[str, list[Cell]], right: Mapping[str, list[Cell]], bars: Sequence[int]
 ) -> dict[str, str]:
     found = {}
     for column in [*left, *(name for name in right if name not in left)]:
@@ -267,13 +267,13 @@ def _differences(
     return found
 
 
-def _same(mine: Any, theirs: Any) -> bool:
+def _same(mine: Cell, theirs: Cell) -> bool:
     if isinstance(mine, float | int) and isinstance(theirs, float | int):
         return math.isclose(mine, theirs, rel_tol=_TOLERANCE, abs_tol=1e-9)
     return bool(mine == theirs)
 
 
-def _read(outcome: Outcome, number: int, runs: Sequence[Cut]) -> list[dict[str, list[Any]]]:
+def _read(outcome: Outcome, number: int, runs: Sequence[Cut]) -> list[dict[str, list[Cell]]]:
     """The columns of every run of one strategy, of exactly the agreed form.
 
     Raises:
@@ -293,10 +293,10 @@ def _read(outcome: Outcome, number: int, runs: Sequence[Cut]) -> list[dict[str, 
         raise NoAnswer("the answer is malformed") from None
 
 
-def _columns(raw: dict[str, Any], run: Cut) -> dict[str, list[Any]]:
+def _columns(raw: dict[str, dict[str, list[Cell]]], run: Cut) -> dict[str, list[Cell]]:
     if "error" in raw:
         raise NoAnswer(f"on {run.bars} candles it failed with {plain_text(str(raw['error']), 260)}")
-    columns: dict[str, list[Any]] = raw["columns"]
+    columns = raw["columns"]
     for values in columns.values():
         plain = all(v is None or type(v) in (bool, int, float, str) for v in values)
         if len(values) != len(run.at) or not plain:

@@ -11,7 +11,7 @@ import pandas as pd
 from Backtest.freqtrade_fills.profile import Pair, Rules, Trailing, freqtrade_trades
 from Backtest.freqtrade_fills.trade import Tier
 from Backtest.times import timeframe_ms
-from bot.contract.language.evaluator import evaluate
+from bot.contract.language.evaluator import Array, evaluate
 from bot.contract.language.program import Program
 from bot.contract.language.warmup import warmup
 from bot.contract.model import AtrLevel, Contract
@@ -36,7 +36,7 @@ def without_gaps(frame: pd.DataFrame, timeframe: str) -> pd.DataFrame:
     return filled.assign(timestamp=filled.index).reset_index(drop=True)
 
 
-def expected_signals(program: Program, values: Mapping[str, Any], bars: int) -> dict[str, Any]:
+def expected_signals(program: Program, values: Mapping[str, Array], bars: int) -> dict[str, Array]:
     """The signals of the Freqtrade file: the rules, and no entry while an ATR is missing.
 
     What becomes of an entry beside an exit is Freqtrade's own affair; the profile has it.
@@ -109,7 +109,7 @@ class Expectation:
         }
         self._values = {symbol: evaluate(program, frame) for symbol, frame in self._frames.items()}
 
-    def request(self, folder: str, backtest: bool = True) -> dict[str, Any]:
+    def request(self, folder: str, backtest: bool = True) -> dict[str, object]:
         """The question to Freqtrade's harness; `folder` is where the strategy file lies."""
         market = self._contract.market
         pairs = {
@@ -151,7 +151,7 @@ class Expectation:
         trades = freqtrade_trades(pairs, rules_of(self._contract, self._program))
         return [vars(trade) for trade in trades]
 
-    def _marks(self, symbol: str) -> dict[str, Any]:
+    def _marks(self, symbol: str) -> dict[str, Array]:
         return expected_signals(self._program, self._values[symbol], len(self._frames[symbol]))
 
     def _pair(self, symbol: str) -> Pair:
