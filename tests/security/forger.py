@@ -173,7 +173,7 @@ def _write_tree(place: Path, case: Case, files: Mapping[str, bytes | None]) -> s
         else f"{case.modes.get(path, '100644')} {_write(place, 'blob', content)}\t{path}\0"
         for path, content in files.items()
     )
-    git(place, "update-index", "-z", "--index-info", data=listed.encode(), index=index)
+    git(place, "update-index", "-z", "--index-info", data=os.fsencode(listed), index=index)
     tree = git(place, "write-tree", index=index).decode().strip()
     index.unlink()
     return tree
