@@ -6,6 +6,7 @@ no network is asked.
 """
 
 import csv
+import fcntl
 import hashlib
 import io
 import json
@@ -15,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -23,7 +24,7 @@ from pathlib import Path
 import pytest
 
 from bot.proof.product import PACKAGES
-from tests.bot.git.worlds import World, quiet_environment
+from tests.bot.git.worlds import World
 from tests.e2e.lines import HOUSE, line_world, stratwright
 from tests.security.forger import Case, git, read_case, seal, write_tag
 
@@ -109,31 +110,42 @@ def rewrite(wheel: Path, place: Path, changes: dict[str, tuple[bytes, bytes]]) -
     return place
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
-    folder = tmp_path_factory.mktemp("other")
+def build(folder: Path) -> None:
+    """The packages, the wheel of the other version, and a repository with a tag of it."""
     packages = folder / "packages"
-    packages.mkdir()
+    packages.mkdir(parents=True)
     pins = re.findall(r"^([a-z0-9-]+)==", (HOUSE / LOCK).read_text(), re.MULTILINE)
     here = {re.sub(r"[-_.]+", "-", each.name).lower() for each in metadata.distributions()}
     lock = "".join(pack(name, packages) for name in sorted({*pins} & here - NOT_NEEDED))
     tree = copy_tree(folder / "tree", lock)
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(build, cwd=tree, check=True, capture_output=True)
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=tree, check=True, capture_output=True)
     wheel = folder / f"stratwright-{NUMBER}-py3-none-any.whl"
     # The digest does not speak for what a wheel says about itself: nothing of it may be installed.
     needs = (b"\nRequires-Dist: ", b"\nRequires-Dist: not-to-be-had\nRequires-Dist: ")
     starts = (b"bot.cli:main", b"bot.cli:build_parser")
-    wheels = rewrite(wheel, folder / "wheels", {"METADATA": needs, "entry_points.txt": starts})
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in quiet_environment().items():
-            patch.setenv(name, value)
-        world = line_world(folder, remote=False)
-        done = stratwright(world.work, "run", "contracts/dip.yaml", PYTHONPATH=str(tree))
-        assert done.returncode == 0, done.stdout + done.stderr
-        (tag,) = git(world.work, "tag", "--list", "ai/*").decode().split()
-        git(world.work, "update-ref", "refs/kept/honest", f"refs/tags/{tag}")
-        yield Made(world, tag, wheels, packages, folder / "cache")
+    rewrite(wheel, folder / "wheels", {"METADATA": needs, "entry_points.txt": starts})
+    world = line_world(folder / "world", remote=False)
+    done = stratwright(world.work, "run", "contracts/dip.yaml", PYTHONPATH=str(tree))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def made(memory: Path, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Built once for all workers of a test run; each has a repository of its own."""
+    folder = memory.parent / "other-version"
+    with memory.with_name("other-version.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            draft = folder.with_suffix(".part")
+            shutil.rmtree(draft, ignore_errors=True)
+            build(draft)
+            draft.rename(folder)
+    world = World(tmp_path_factory.mktemp("other") / "work", Path())
+    shutil.copytree(folder / "world/work", world.work)
+    (tag,) = git(world.work, "tag", "--list", "ai/*").decode().split()
+    git(world.work, "update-ref", "refs/kept/honest", f"refs/tags/{tag}")
+    return Made(world, tag, folder / "wheels", folder / "packages", folder / "cache")
 
 
 @pytest.fixture(autouse=True)

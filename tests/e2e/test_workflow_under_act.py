@@ -227,7 +227,7 @@ ROADS = ("tag", "branch", "pull")
 
 
 def test_who_is_first_with_a_tag_a_branch_or_a_pull_request_is_believed_for_nothing(
-    tmp_path: Path,
+    tmp_path: Path, heard: None, description: Description
 ) -> None:
     """Four contracts in one run: three meet forged evidence in which everything agrees."""
     texts = {f"contracts/{road}.yaml": contract(road) for road in ROADS}
@@ -267,6 +267,8 @@ def test_who_is_first_with_a_tag_a_branch_or_a_pull_request_is_believed_for_noth
         heads = {name: git(world.bare, "rev-parse", name) for name in world.branches}
         left = {branch(road): forged[road] for road in ("branch", "pull")}
         assert heads == {branch("nobody"): honest, **left}
+        requests = world.hub.requests
+        assert not [problem for each in requests for problem in description.problems(each)]
 
 
 def branch(road: str) -> str:
