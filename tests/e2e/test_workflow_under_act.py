@@ -232,10 +232,10 @@ def test_who_is_first_with_a_tag_a_branch_or_a_pull_request_is_believed_for_noth
     """Four contracts in one run: three meet forged evidence in which everything agrees."""
     texts = {f"contracts/{road}.yaml": contract(road) for road in ROADS}
     with judged_contracts(tmp_path, texts) as judged:
-        world, forge, forged = judged.world, forge_of(judged.world), {}
+        world, forged = judged.world, {}
         for path in texts:
             assert judged.write(judged.rows[path], tmp_path / "handover")[0] == 0
-        delivered = {pull.draft.branch: pull.draft for pull in forge.pulls()}
+        delivered = {pull.draft.branch: pull.draft for pull in forge_of(world).pulls()}
         git(world.clone, "fetch", "-q", str(world.bare), "+refs/tags/*:refs/tags/*")
         cases = {road: read_case(world.clone, delivered[branch(road)].tag) for road in ROADS}
         judged.set_back()
@@ -259,6 +259,7 @@ def test_who_is_first_with_a_tag_a_branch_or_a_pull_request_is_believed_for_noth
         refused = [road for road in (*ROADS, "nobody") if f"### ❌ {road}/strategy" in ran.log]
         assert refused == [*ROADS], ran.log[-4000:]
         assert "which is not what this contract gives" in ran.log
+        forge = forge_of(world)
         pulls = {pull.draft.branch: pull.draft for pull in forge.pulls()}
         assert pulls.keys() == {branch("nobody"), branch("pull")}
         honest = pulls[branch("nobody")].head
