@@ -5,8 +5,9 @@
 Each round runs the commands one after the other, as processes with nothing remembered; one round
 before them fills the caches of mypy and Python and is not counted. The figures are medians of the
 rounds' own ratios: of the wall time, which has the limits, and of the processors' time, which other
-programs on the machine change less. `--base` is a checkout of another commit with its `.venv`. The limits: `verify`
-takes at most 1.5 times as long as `gate`, and `gate` at most 1.2 times as long as the other's.
+programs on the machine change less. `--base` is a checkout of another commit with its `.venv`. The
+limits: `verify` takes at most 1.5 times as long as `gate`, and `gate` at most 1.2 times as long as
+the other's.
 """
 
 import argparse
