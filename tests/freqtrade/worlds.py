@@ -133,11 +133,11 @@ def random_risk(rng: random.Random, minutes: int, several: bool) -> dict[str, An
 
 
 def random_candles(rng: random.Random, minutes: int, wild: bool = False) -> pd.DataFrame:
-    """Candles with gaps in price, some missing, over the turn of a month."""
-    bars, digits = rng.choice([150, 400]), rng.choice([2, 3, 4])
+    """Candles with gaps in price, some flat, some missing, over the turn of a month."""
+    bars, digits = rng.choice([150, 400]), rng.choice([2, 3, 4, 15])
     change = rng.choice([0.003, 0.01])
     last, rows = rng.choice([2.5, 95.0, 4000.0]), []
-    for _ in range(bars):
+    for bar in range(bars):
         jump = change if rng.random() < 0.2 else change / 6
         if wild and rng.random() < 0.05:  # it comes back, so that the next trade can lose as much
             last *= rng.choice([4.0, 2.0, 1.9, 0.25, 0.03]) if 1.0 < last < 8000.0 else 40.0 / last
@@ -148,6 +148,8 @@ def random_candles(rng: random.Random, minutes: int, wild: bool = False) -> pd.D
         if wild and rng.random() < 0.03:
             high, low = rng.choice([(round(high * 2.2, digits), low), (high, round(low / 30, 4))])
         low = max(low, 10**-digits)
+        if rng.random() < (0.4 if bar == bars - 1 else 0.04):  # nobody traded away from the open
+            high = low = last = first
         rows.append((first, max(high, first, last), min(low, first, last), last, 10.0))
     start = pd.Timestamp(rng.choice(["2024-01-30T12:00Z", "2024-01-20T00:00Z"]))
     times = pd.date_range(start, periods=bars, freq=f"{minutes}min")
