@@ -29,7 +29,7 @@ from bot.contract.load import load_contract
 from bot.contract.model import Contract
 from bot.data.market_data import MarketData, read_market_data
 from bot.gates.port import Case
-from bot.gates.static.check import check_bytes
+from bot.gates.static.static_check import check_bytes
 from bot.proof.assignment import Origin, assign
 from bot.proof.edges import Prover
 from bot.proof.examination import Examination, judge_trial

@@ -55,9 +55,9 @@ def _read(path: Path) -> bytes:
 
 def _check(path: Path, content: bytes, given: "FileClass | None") -> dict[str, Any]:
     from bot.gates.secrets import find_secrets
-    from bot.gates.static.check import check_tree
     from bot.gates.static.file_class import guess_class
-    from bot.gates.static.tree import read_tree
+    from bot.gates.static.static_check import check_tree
+    from bot.gates.static.syntax_tree import read_tree
 
     file_class = given or guess_class(path.as_posix(), content)
     tree, unread = read_tree(content)

@@ -1,4 +1,4 @@
-"""Names of files and identifiers: none leaves the repository, none hides a module."""
+"""Checks names of files and identifiers: none leaves the repository, none hides a module."""
 
 import keyword
 import re

@@ -1,4 +1,4 @@
-"""Checks across the parts of a contract, on the plain document, so that none waits for another."""
+"""Checks what the parts of a contract allow together, on the plain document."""
 
 import math
 from collections.abc import Iterator, Mapping

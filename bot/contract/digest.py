@@ -1,4 +1,4 @@
-"""A contract to its canonical JSON and the digest of it: one meaning, one digest."""
+"""Turns a contract into its canonical JSON and the digest of it: one meaning, one digest."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Pydantic's errors to findings in plain words: one for each place."""
+"""Turns pydantic's errors into findings in plain words: one for each place."""
 
 from collections.abc import Iterator, Mapping
 

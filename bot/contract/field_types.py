@@ -1,4 +1,4 @@
-"""The words that every part of a contract is made of."""
+"""Names the types that every part of a contract is made of."""
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, get_args, get_origin

@@ -1,4 +1,4 @@
-"""A contract's file to a checked contract, or to all of its problems at once."""
+"""Turns a contract's file into a checked contract, or into all of its problems at once."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Which longer candles can be made of a contract's own."""
+"""Says which longer candles can be made of a contract's own."""
 
 from bot.contract.symbols import TIMEFRAMES
 

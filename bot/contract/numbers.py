@@ -1,4 +1,4 @@
-"""A contract's numbers to the flat DEFAULT_CFG of a generated strategy."""
+"""Turns a contract's numbers into the flat DEFAULT_CFG of a generated strategy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The model and the rule functions to docs/contract.md; `python -m bot.contract.reference`."""
+"""Turns the model and the functions into docs/contract.md: `python -m bot.contract.reference`."""
 
 import sys
 from collections.abc import Iterator

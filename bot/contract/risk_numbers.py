@@ -1,4 +1,4 @@
-"""A contract's risk to its numbers, with the defaults of the parameters that it names."""
+"""Turns a contract's risk into numbers, with the defaults of the parameters that it names."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The model to the JSON Schema that editors use; `python -m bot.contract.schema` writes it."""
+"""Turns the model into the JSON Schema that editors use: `python -m bot.contract.schema`."""
 
 import json
 import sys

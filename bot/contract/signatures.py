@@ -1,4 +1,4 @@
-"""The first line of a function or class, as a module contract gives it."""
+"""Checks the first line of a function or class, as a module contract gives it."""
 
 import ast
 import warnings

@@ -1,4 +1,4 @@
-"""Symbols, timeframes and times as traders write them."""
+"""Checks symbols, timeframes and times as traders write them."""
 
 import re
 from datetime import UTC, datetime

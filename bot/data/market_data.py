@@ -1,4 +1,4 @@
-"""A contract's `data` to checked candles and the digest of the files they came from."""
+"""Turns a contract's `data` into checked candles and the digest of the files they came from."""
 
 import hashlib
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What a sandbox brought out of a strategy to decisions: parsed strictly, believed in nothing."""
+"""Turns what came out of the sandbox into decisions: it is read strictly and nothing is trusted."""
 
 import json
 import math

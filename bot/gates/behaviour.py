@@ -1,4 +1,4 @@
-"""The gates on behaviour: what a strategy did in the sandbox, judged."""
+"""Judges what a strategy did in the sandbox: the gates on behaviour."""
 
 import ast
 from collections.abc import Mapping, Sequence

@@ -2,8 +2,8 @@
 
 from bot.gates.port import Case, Verdict
 from bot.gates.refusal import counted, no_files, python_files, verdict_of
-from bot.gates.static.check import check_bytes
 from bot.gates.static.file_class import class_by_path
+from bot.gates.static.static_check import check_bytes
 from bot.gates.static.vocabulary import FileClass
 
 

@@ -1,4 +1,4 @@
-"""The gates `artifacts`, `correlation` and `acceptance`: the evidence itself, judged."""
+"""Judges the evidence itself: the gates `artifacts`, `correlation` and `acceptance`."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Offences of many files to one verdict."""
+"""Turns the offences of many files into one verdict."""
 
 from collections.abc import Mapping, Sequence
 

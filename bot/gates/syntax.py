@@ -2,7 +2,7 @@
 
 from bot.gates.port import Case, Verdict
 from bot.gates.refusal import counted, no_files, python_files, verdict_of
-from bot.gates.static.tree import read_tree
+from bot.gates.static.syntax_tree import read_tree
 
 
 class SyntaxGate:

@@ -1,4 +1,4 @@
-"""The gates `flake8`, `mypy` and `bandit`: what a tool printed about a candidate, judged."""
+"""Judges what a tool printed about a candidate: the gates `flake8`, `mypy` and `bandit`."""
 
 import json
 import re

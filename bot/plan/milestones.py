@@ -1,4 +1,4 @@
-"""A strategy's contract to the acceptance criteria of its four milestones, in words."""
+"""Turns a contract into the acceptance criteria of its four milestones, in words."""
 
 from bot.contract.model import AtrLevel, Contract, Level, TalibIndicator
 

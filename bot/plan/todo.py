@@ -1,4 +1,4 @@
-"""A contract to the TodoList: what has to be written, in which order, and how it is judged."""
+"""Turns a contract into the TodoList: what is written, in which order, and how it is judged."""
 
 from dataclasses import asdict, dataclass
 

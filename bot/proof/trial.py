@@ -19,7 +19,7 @@ from bot.gates.questions import (
     place_name,
     some_bars,
 )
-from bot.gates.static.tree import comments_of
+from bot.gates.static.syntax_tree import comments_of
 from bot.proof.assignment import Assignment
 from bot.proof.edges import Prover
 from sandbox_runner.jobs import TOOLS, pytest_job, tool_job

@@ -1,4 +1,4 @@
-"""A contract, candles and values of its parameters to a table of what each set of values gives."""
+"""Turns a contract, candles and sets of values into a table of what each set gives."""
 
 from __future__ import annotations
 

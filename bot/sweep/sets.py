@@ -1,4 +1,4 @@
-"""What `--set` lists, to every combination of parameter values that a contract allows."""
+"""Turns what `--set` lists into every combination of values that a contract allows."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from bot.contract.language.tree import Call, Price, walk
 from bot.contract.load import load_contract
 from bot.contract.model import AtrLevel, Contract
 from bot.files import cache_folder, write_files
-from bot.gates.static.check import check_bytes
 from bot.gates.static.file_class import guess_class
+from bot.gates.static.static_check import check_bytes
 from sandbox_runner.mypy_cache import warm_cache
 from tests.freqtrade.freqtrade_environment import ROOT, needs_freqtrade
 from tools.corpus import CORPUS, compare, line

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.gates.static.check import check_bytes
+from bot.gates.static.static_check import check_bytes
 from bot.gates.static.vocabulary import FILE_CLASSES, FileClass
 from tests.security.attack_files import attacks
 

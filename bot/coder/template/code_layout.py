@@ -1,4 +1,4 @@
-"""Nested code to lines that fit: calls and operator chains are broken only where too long."""
+"""Turns nested code into lines that fit; only what is too long is broken."""
 
 from dataclasses import dataclass
 

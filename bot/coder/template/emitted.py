@@ -1,4 +1,4 @@
-"""The functions of the rule language to text that a generated file can carry with it.
+"""Turns functions of the rule language into text that a generated file can carry with it.
 
 One source of truth: the text is cut out of `adapters.series` itself, with everything that the
 wanted functions need, so that a file which may not import our packages computes the same. Only the

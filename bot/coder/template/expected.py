@@ -1,4 +1,4 @@
-"""A contract to the market its tests run on and the values the interpreter expects there."""
+"""Turns a contract into the market its tests run on and the values that are expected there."""
 
 import math
 from collections.abc import Mapping

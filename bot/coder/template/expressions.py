@@ -1,4 +1,4 @@
-"""A rule's tree to numpy code that reads almost like the rule."""
+"""Turns a rule's tree into numpy code that reads almost like the rule."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""An order to its fates: candles drawn to reach one of its levels, and the trade they must make.
+"""Turns an order into its fates: candles that reach one of its levels, and the trade they make.
 
 The trades are worked out here, by lines 8 and 10 to 13 of the contract's semantics, from the
 contract's numbers alone; neither the strategy nor the broker is asked.

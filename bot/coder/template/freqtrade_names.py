@@ -1,4 +1,4 @@
-"""Names that Freqtrade's IStrategy has for itself; a test holds the list to the installed one."""
+"""Lists the names that Freqtrade's IStrategy has for itself; a test compares the installed one."""
 
 RESERVED = frozenset(
     {

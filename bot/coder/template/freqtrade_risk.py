@@ -1,4 +1,4 @@
-"""A contract's risk to the settings and callbacks of a Freqtrade strategy."""
+"""Turns a contract's risk into the settings and callbacks of a Freqtrade strategy."""
 
 import textwrap
 

@@ -1,4 +1,4 @@
-"""A contract and its Program to the parts of a Freqtrade strategy file."""
+"""Turns a contract and its Program into the parts of a Freqtrade strategy file."""
 
 import ast
 from collections.abc import Iterable, Mapping

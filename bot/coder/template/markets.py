@@ -1,4 +1,4 @@
-"""A contract's rules to the markets that tell them from what a careless hand would have written."""
+"""Turns rules into markets on which they differ from what could be written by mistake."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""A rule to the rules that a careless hand could have written instead."""
+"""Turns a rule into the rules that could be written instead by mistake."""
 
 from collections.abc import Iterator
 from dataclasses import fields, replace

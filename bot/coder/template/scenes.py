@@ -1,4 +1,4 @@
-"""Rules to scenes: single bars that decide each rule, and each of its clauses alone."""
+"""Turns rules into scenes: single bars that decide each rule, and each of its clauses alone."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

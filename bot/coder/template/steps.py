@@ -1,4 +1,4 @@
-"""A Program's indicators and rules to lines of code, in the words of either target."""
+"""Turns a Program's indicators and rules into lines of code, in the words of either target."""
 
 import textwrap
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""A contract and its Program to the text of the adapter-driven strategy file."""
+"""Turns a contract and its Program into the text of the adapter-driven strategy file."""
 
 import textwrap
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""A contract to a candidate, without a model: fixed templates, filled by the rule compiler."""
+"""Turns a contract into a candidate without a model: the rule compiler fills fixed templates."""
 
 import hashlib
 from functools import cache

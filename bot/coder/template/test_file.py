@@ -1,4 +1,4 @@
-"""A contract and its expected values to the text of the tests of its strategy."""
+"""Turns a contract and its expected values into the text of the tests of its strategy."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Bytes to text: strict UTF-8 in which nothing is hidden."""
+"""Turns bytes into text: strict UTF-8 in which nothing is hidden."""
 
 import codecs
 import re

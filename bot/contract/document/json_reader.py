@@ -1,4 +1,4 @@
-"""JSON text to a plain tree: strict JSON, no duplicate keys, finite numbers."""
+"""Turns JSON text into a plain tree: strict JSON, no duplicate keys, finite numbers."""
 
 import re
 from json import JSONDecodeError, JSONDecoder

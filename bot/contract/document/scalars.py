@@ -1,4 +1,4 @@
-"""A plain word of YAML to a value, by the core schema of YAML 1.2 (`on` and `1:30` are text)."""
+"""Turns a plain word into a value by the core schema of YAML 1.2 (`on` and `1:30` are text)."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Bytes to a plain tree of Python values, with the place of every key and value."""
+"""Turns bytes into a plain tree of Python values, with the place of every key and value."""
 
 import bisect
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""YAML text to a plain tree: one document, no tags, anchors, aliases or merge keys."""
+"""Turns YAML text into a plain tree: one document, no tags, anchors, aliases or merge keys."""
 
 from collections import deque
 from collections.abc import Iterator

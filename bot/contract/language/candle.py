@@ -1,4 +1,4 @@
-"""Candles one by one, and the longer ones that they make."""
+"""Takes candles one by one and makes longer ones of them."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta

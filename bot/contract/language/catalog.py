@@ -1,4 +1,4 @@
-"""TA-Lib by introspection: which functions are installed, what each takes and gives."""
+"""Asks TA-Lib which functions are installed, and what each takes and gives."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

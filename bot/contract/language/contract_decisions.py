@@ -1,4 +1,4 @@
-"""A contract and its candles to decisions: the trusted side's own answer to what the rules say.
+"""Turns a contract and its candles into decisions: the trusted side's own answer.
 
 The same record that a strategy's answers are written down in, so that the two can be compared and
 either can be replayed by the broker.

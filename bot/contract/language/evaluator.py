@@ -1,4 +1,4 @@
-"""A Program and whole candle columns to every value at once: the trusted side's own signals.
+"""Turns a Program and whole columns of candles into every value at once, for the trusted side.
 
 Equal to the interpreter bar for bar, which the tests hold it to, and fast enough for real data.
 """

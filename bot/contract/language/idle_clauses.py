@@ -1,4 +1,4 @@
-"""Rules to those of their clauses that decide nothing on any made market, and why none can."""
+"""Finds the clauses of rules that decide nothing on any made market, and says why none can."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A Program and one candle at a time to the rules' answers: the oracle of the rule language.
+"""Turns a Program and one candle at a time into the rules' answers: the reference of the language.
 
 It is written for certainty, not speed: plain Python, one bar after another, and nothing in reach
 but the bars that were fed so far. TA-Lib is asked again at every bar with the history up to it.

@@ -1,4 +1,4 @@
-"""The language sections of a contract to a Program: names, functions and rules, all resolved.
+"""Turns the language sections of a contract into a Program: names, functions and rules resolved.
 
 Reads the plain document rather than the model, so that every mistake in parameters, indicators,
 rules and risk numbers is found even where other fields are wrong.

@@ -1,4 +1,4 @@
-"""Rule text to a typed tree: the safe subset of Python expressions that contracts are written in.
+"""Turns rule text, a safe subset of Python expressions, into a typed tree.
 
 The text is parsed with `ast` and never evaluated as Python. Every mistake of an expression is
 collected, so that one look at the answer mends them all.

@@ -1,4 +1,4 @@
-"""A Program to its warm-up: how many bars pass before every value has settled."""
+"""Turns a Program into its warm-up: how many bars pass before every value has settled."""
 
 from bot.contract.language import catalog
 from bot.contract.language.functions import FUNCTIONS

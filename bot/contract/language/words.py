@@ -1,4 +1,4 @@
-"""A rule's tree to plain English, for the comments in generated code and for reviewers."""
+"""Turns a rule's tree into plain English, for comments in generated code and for reviewers."""
 
 from bot.contract.language.functions import FUNCTIONS
 from bot.contract.language.tree import (

@@ -1,4 +1,4 @@
-"""Downloaded candles as csv files below the user's cache folder; a file there needs no network.
+"""Keeps downloaded candles as csv files in the user's cache folder; they need no network again.
 
     <cache>/candles/<exchange>/<BTC_USDT>-<timeframe>-<start>-<end>.csv
 

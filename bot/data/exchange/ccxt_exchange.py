@@ -1,4 +1,4 @@
-"""Any exchange that ccxt knows, as a source of candles; ccxt is imported only here."""
+"""Asks any exchange that ccxt knows for candles; ccxt is imported only here."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Pages of candles to one whole stretch of them: in order, each once, gaps counted."""
+"""Turns pages of candles into one whole stretch of them: in order, each once, gaps counted."""
 
 import itertools
 import time

@@ -1,4 +1,4 @@
-"""Two files to whether they are the same code, whatever their comments and layout."""
+"""Compares two files as code, whatever their comments and layout."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""A strategy that the template did not write to what in it is not its to write.
+"""Finds the parts of a strategy that only the template may write.
 
 A strategy decides: `prepare_indicators`, `find_entries`, `find_exits` and helpers of its own. How
 orders reach a broker, what a back-test is, which settings there are and what the arrays say is the

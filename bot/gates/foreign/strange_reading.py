@@ -1,4 +1,4 @@
-"""A strategy that the template did not write to what it reads and may not read.
+"""Finds what a strategy reads and may not read, where the template did not write it.
 
 No sample of candles finds a trap that waits for one day of 2031, or for one price. So the strategy
 gets nothing to wait for: it reads prices, volumes and settings, by name, as the template does; the

@@ -1,4 +1,4 @@
-"""A Freqtrade strategy file of anybody's to verdicts: what it may contain, and whether it leaks."""
+"""Turns anybody's Freqtrade strategy file into verdicts on its content and on looking ahead."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Where Freqtrade is installed: beside us, or in an environment of its own."""
+"""Finds where Freqtrade is installed: beside us, or in an environment of its own."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""A Freqtrade strategy of anybody's to whether it looks ahead: its columns on cut-off histories.
+"""Finds whether anybody's Freqtrade strategy looks ahead, by its columns on cut-off histories.
 
 There is no contract to compare with. The strategy is loaded by Freqtrade itself, in the sandbox and
 without a network, and computes its indicators and signals on the whole history, on the whole

@@ -1,4 +1,4 @@
-"""A contract and its candles to what Freqtrade must answer: signals, trades, and the question."""
+"""Turns a contract and its candles into a question to Freqtrade and the answer it must give."""
 
 import math
 from collections.abc import Mapping, Sequence

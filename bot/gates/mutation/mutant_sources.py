@@ -1,4 +1,4 @@
-"""A strategy's source to its mutants: the same file with one small mistake in each.
+"""Turns a strategy's source into its mutants: the same file with one small mistake in each.
 
 A mistake is what a careless hand could make: a comparison the wrong way round, `and` for `or`, a
 value one bar late, a number a step off, a clause forgotten. Tests that pass on a mutant would

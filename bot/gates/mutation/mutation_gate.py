@@ -1,4 +1,4 @@
-"""A candidate to the gate's word on its tests: how many of the strategy's mutants they kill."""
+"""Judges a candidate's tests by how many of the strategy's mutants they kill."""
 
 import hashlib
 import json

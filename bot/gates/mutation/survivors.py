@@ -1,4 +1,4 @@
-"""Survivors to arguments: is a mutant that no test kills a mistake at all?
+"""Finds whether a mutant that no test kills is a mistake at all.
 
 A survivor is held against the strategy on random markets: every column, every order and exit,
 asked for and read from the arrays, at every bar. Where one differs it is a mistake that the tests

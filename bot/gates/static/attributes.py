@@ -1,11 +1,11 @@
-"""What may stand after a dot, and what may be assigned there: by kind of the value before it."""
+"""Checks what stands after a dot, and what is assigned there, by the kind of its value."""
 
 import ast
 import re
 
+from bot.gates.static.examined_file import Source
 from bot.gates.static.kinds import Kind, Kinds
 from bot.gates.static.names import is_dunder
-from bot.gates.static.source import Source
 
 # A column of a higher timeframe, as merge_informative_pair names it: close_1h.
 _HIGHER_TIMEFRAME = re.compile(r"[a-z]\w*_\d+[mhdwM]")

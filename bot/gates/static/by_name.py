@@ -1,4 +1,4 @@
-"""Functions given to pandas: a text chooses a method by name, so texts must be listed words."""
+"""Checks functions given to pandas: a text chooses a method, so texts must be listed words."""
 
 import ast
 

@@ -1,12 +1,12 @@
-"""Classes are called and named, never handed around.
+"""Checks that classes are called and named, and never given away.
 
 Whoever holds a class can patch it, or call its methods with another object as `self`.
 """
 
 import ast
 
+from bot.gates.static.examined_file import Source
 from bot.gates.static.kinds import Kind, Kinds
-from bot.gates.static.source import Source
 
 # They call the class, or compare with it, and nothing else.
 _CALLING = {

@@ -1,9 +1,9 @@
-"""Classes, decorators and methods: bases, decorators and special methods by list."""
+"""Checks bases, decorators and special methods against the lists."""
 
 import ast
 
+from bot.gates.static.examined_file import Source
 from bot.gates.static.names import is_dunder
-from bot.gates.static.source import Source
 
 _PROPERTY_PARTS = ("setter", "getter", "deleter")
 _TEXT_WITH_ENUM = ("str", "int", "float")

@@ -1,9 +1,9 @@
-"""The wall clock: what a file computes must not depend on when it runs."""
+"""Checks that what a file computes does not depend on when it runs."""
 
 import ast
 
+from bot.gates.static.examined_file import Source
 from bot.gates.static.kinds import DEPTH, Kind, Kinds
-from bot.gates.static.source import Source
 
 _ASKING = {"now", "today", "utcnow"}
 _OF_PYTHON = ("datetime.datetime.", "datetime.date.")

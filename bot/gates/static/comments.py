@@ -1,4 +1,4 @@
-"""Comments to those that speak to a tool instead of a reader: they would quiet the other gates.
+"""Finds comments that speak to a tool instead of a reader: they would silence the other gates.
 
 `# type: ignore` makes mypy look away, `# noqa` flake8, `# nosec` bandit, `# pragma: allowlist
 secret` detect-secrets. The gates tell their tools to overlook such comments (mypy has no such
@@ -9,7 +9,7 @@ refused all the same, because a reviewer's own tools would obey them.
 import re
 
 from bot.gates.static.offence import Offence
-from bot.gates.static.tree import Tree
+from bot.gates.static.syntax_tree import Tree
 from bot.gates.static.vocabulary import FileClass
 
 # People write these into their own Freqtrade strategies, with good reasons.

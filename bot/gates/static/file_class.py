@@ -1,10 +1,10 @@
-"""Which class of file a path and its content belong to."""
+"""Says which class of file a path and its content belong to."""
 
 import ast
 from pathlib import PurePosixPath
 
 from bot.contract.code_paths import CODES_FOLDER, FREQTRADE_FOLDER, TESTS_FOLDER
-from bot.gates.static.tree import read_tree
+from bot.gates.static.syntax_tree import read_tree
 from bot.gates.static.vocabulary import FileClass
 
 

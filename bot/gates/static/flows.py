@@ -1,13 +1,13 @@
-"""Where values go in a file: names, arguments, results, attributes, containers."""
+"""Follows where values go in a file: names, arguments, results, attributes, containers."""
 
 import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from bot.gates.static.examined_file import Source, method_of_class
 from bot.gates.static.kinds import DEPTH, Kind, Kinds, held, is_data
 from bot.gates.static.scopes import Scope
-from bot.gates.static.source import Source, method_of_class
 
 _ROUNDS = 40
 _PUTTING = {"append", "appendleft", "add", "insert", "extend", "extendleft", "update", "setdefault",

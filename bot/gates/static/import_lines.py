@@ -1,10 +1,10 @@
-"""Import lines: which modules and names a file may bring in, and what they are from then on."""
+"""Checks import lines: which modules and names a file may use, and what they are from then on."""
 
 import ast
 import difflib
 from functools import lru_cache
 
-from bot.gates.static.source import Source
+from bot.gates.static.examined_file import Source
 from bot.gates.static.vocabulary import FILE_CLASSES, vocabulary
 
 

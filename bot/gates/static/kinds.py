@@ -1,4 +1,4 @@
-"""What an expression may be: a small inference of kinds, the same wherever the name stands.
+"""Infers what an expression may be; a name has the same kinds wherever it stands.
 
 A kind is a bit; an expression has the bits of everything that it may be. The bit of a kind moved
 up by `DEPTH` says that a container may hold such a value. What nothing is known of is `OTHER`.
@@ -7,7 +7,7 @@ up by `DEPTH` says that a container may hold such a value. What nothing is known
 import ast
 from collections import defaultdict
 
-from bot.gates.static.source import Source
+from bot.gates.static.examined_file import Source
 
 DEPTH = 12
 

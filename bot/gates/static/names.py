@@ -1,9 +1,9 @@
-"""Bare names: builtins by list, modules never as values, nothing undefined, no dunders."""
+"""Checks bare names: builtins by list, modules never as values, nothing undefined, no dunders."""
 
 import ast
 
+from bot.gates.static.examined_file import Source
 from bot.gates.static.import_lines import unlisted_name
-from bot.gates.static.source import Source
 
 _READABLE = {"__name__"}
 _FILE = "__file__"

@@ -1,9 +1,9 @@
-"""Replacing things in tests: an object and its attribute, never a target found by text."""
+"""Checks what tests replace: an object and its attribute, never a target found by text."""
 
 import ast
 
+from bot.gates.static.examined_file import Source
 from bot.gates.static.names import is_dunder
-from bot.gates.static.source import Source
 
 PATCH = "unittest.mock.patch"
 

@@ -1,8 +1,8 @@
-"""Files in modules and tests: reading is allowed, writing and moving are not."""
+"""Checks the use of files in modules and tests: they are read, never written or moved."""
 
 import ast
 
-from bot.gates.static.source import Source
+from bot.gates.static.examined_file import Source
 
 _READ_MODES = {"r", "rb", "rt"}
 

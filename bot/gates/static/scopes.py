@@ -1,10 +1,10 @@
-"""Names to what binds them: Python's own scoping, as data."""
+"""Finds what binds each name, by Python's own scoping."""
 
 import ast
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bot.gates.static.tree import Tree
+from bot.gates.static.syntax_tree import Tree
 
 Kind = Literal["module", "import", "function", "class", "argument", "value"]
 

@@ -1,4 +1,4 @@
-"""The committed lists of names, read once per class of file."""
+"""Reads the committed lists of names, once for each class of file."""
 
 import fnmatch
 import json

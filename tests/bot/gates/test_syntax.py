@@ -3,7 +3,7 @@
 import pytest
 
 from bot.gates.port import Case
-from bot.gates.static.characters import SIZE_LIMIT
+from bot.gates.static.file_text import SIZE_LIMIT
 from bot.gates.syntax import SyntaxGate
 
 

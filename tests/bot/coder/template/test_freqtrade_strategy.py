@@ -20,7 +20,7 @@ from bot.contract.language.program import compile_contract
 from bot.contract.model import Contract
 from bot.errors import InputError
 from bot.gates.freqtrade.parity import expected_signals
-from bot.gates.static.check import check_bytes
+from bot.gates.static.static_check import check_bytes
 from tests.bot.coder.template.test_template_coder import contract
 from tests.bot.contract.language import worlds
 

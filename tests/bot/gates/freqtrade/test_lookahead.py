@@ -19,7 +19,7 @@ from bot.gates.freqtrade.lookahead import (
     strategy_classes,
 )
 from bot.gates.port import Verdict
-from bot.gates.static.check import check_bytes
+from bot.gates.static.static_check import check_bytes
 from sandbox_runner.harness.ask_lookahead import ANSWER
 from sandbox_runner.port import Outcome, open_sandbox
 from tests.e2e.lines import CANDLES, HOUSE

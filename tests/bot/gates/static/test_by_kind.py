@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from bot.gates.static.check import check_bytes
+from bot.gates.static.static_check import check_bytes
 from bot.gates.static.vocabulary import FileClass
 from tests.bot.gates.static.snippets import HONEST, REFUSED
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.gates.secrets import find_secrets
-from bot.gates.static.check import check_bytes
+from bot.gates.static.static_check import check_bytes
 from bot.gates.tools import judge_tool
 from bot.proof.trial import without_comments
 from sandbox_runner.jobs import tool_job

@@ -6,7 +6,7 @@ import symtable
 import pytest
 
 from bot.gates.static.scopes import Scopes
-from bot.gates.static.tree import read_tree
+from bot.gates.static.syntax_tree import read_tree
 
 SOURCES = [
     "x = 1\ndef f():\n    return x\n",

@@ -1,4 +1,4 @@
-"""Bytes to text, or to the first reasons why no reviewer would see what Python runs."""
+"""Turns bytes into text, or into the reasons why a reviewer would not see what Python runs."""
 
 import codecs
 import io

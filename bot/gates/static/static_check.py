@@ -1,4 +1,4 @@
-"""A file's bytes to everything in it that its class of file may not have."""
+"""Turns a file's bytes into everything in it that its class of file may not have."""
 
 import contextlib
 
@@ -9,13 +9,13 @@ from bot.gates.static.class_values import check_class_values
 from bot.gates.static.classes import check_classes
 from bot.gates.static.clock import check_clock
 from bot.gates.static.comments import check_comments
+from bot.gates.static.examined_file import Enough, Source
 from bot.gates.static.flows import TooTangled, follow
 from bot.gates.static.import_lines import check_imports
 from bot.gates.static.names import check_names, trace_origins
 from bot.gates.static.offence import Offence
 from bot.gates.static.scopes import Scopes
-from bot.gates.static.source import Enough, Source
-from bot.gates.static.tree import Tree, read_tree
+from bot.gates.static.syntax_tree import Tree, read_tree
 from bot.gates.static.vocabulary import FileClass, Vocabulary, vocabulary
 
 OFFENCE_LIMIT = 50

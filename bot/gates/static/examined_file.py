@@ -1,4 +1,4 @@
-"""A parsed file with its scopes, origins and declared names: what every rule looks at."""
+"""Holds a parsed file with its scopes, origins and declared names: what every rule looks at."""
 
 import ast
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from bot.gates.static.offence import Offence, printable
 from bot.gates.static.scopes import Binding, Kind, Scope, Scopes
-from bot.gates.static.tree import Tree
+from bot.gates.static.syntax_tree import Tree
 from bot.gates.static.vocabulary import Vocabulary
 
 _WORDS = re.compile(r"[A-Za-z_]\w*")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from bot.gates.static.check import OFFENCE_LIMIT, check_bytes
+from bot.gates.static.static_check import OFFENCE_LIMIT, check_bytes
 from bot.gates.static.vocabulary import FILE_CLASSES, FileClass
 from tests.chance import examples
 

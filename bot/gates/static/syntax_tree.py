@@ -1,4 +1,4 @@
-"""Text to a syntax tree with parents and scopes, within limits, without recursion."""
+"""Turns text into a syntax tree with parents, within limits and without recursion."""
 
 import ast
 import io
@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from bot.gates.static.characters import foreign_identifiers, read_text
+from bot.gates.static.file_text import foreign_identifiers, read_text
 from bot.gates.static.offence import Offence, printable
 
 NODE_LIMIT = 120_000
