@@ -12,56 +12,20 @@ from bot.contract.code_paths import (
     TESTS_FOLDER,
     file_stem,
 )
-from bot.contract.field_types import Id, Line, Number, NumberOrName, Part
+from bot.contract.field_types import Id, Line, Part
 from bot.contract.fields import Checked, amount, check_version, choice, kind_of, text, whole, wrong
-from bot.contract.goals import METRICS, Acceptance, Optimize, WalkForward
+from bot.contract.goals import Acceptance, Optimize
 from bot.contract.indicators import (
-    ExpressionIndicator,
     Indicator,
     Parameter,
-    Prose,
     Rules,
-    TalibIndicator,
 )
 from bot.contract.market import Data, Market
 from bot.contract.risk import (
-    AtrLevel,
     Costs,
-    Level,
     Risk,
-    Size,
-    Trailing,
 )
 from bot.contract.signatures import SIGNATURE
-
-__all__ = [
-    "METRICS",
-    "Acceptance",
-    "AnyContract",
-    "AtrLevel",
-    "Contract",
-    "Costs",
-    "Data",
-    "ExpressionIndicator",
-    "Heading",
-    "Indicator",
-    "Level",
-    "Market",
-    "ModuleContract",
-    "ModuleFile",
-    "Number",
-    "NumberOrName",
-    "Optimize",
-    "Parameter",
-    "Part",
-    "Prose",
-    "Risk",
-    "Rules",
-    "Size",
-    "TalibIndicator",
-    "Trailing",
-    "WalkForward",
-]
 
 
 class ModuleFile(Part):

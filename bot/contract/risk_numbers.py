@@ -1,9 +1,11 @@
 """Turns a contract's risk into numbers, with the defaults of the parameters that it names."""
 
+import math
 from dataclasses import dataclass
 
 from bot.contract.language.program import Program
 from bot.contract.model import Contract
+from bot.contract.risk import AtrLevel
 
 # Freqtrade wants a stop of its own beside an ATR stop; this one is out of the way.
 FAR_STOP = 0.99
@@ -19,6 +21,16 @@ class RiskNumbers:
     def of(self, number: int | float | str) -> int | float:
         """The number itself."""
         return self.program.parameters[number] if isinstance(number, str) else number
+
+    def level(
+        self, level: int | float | str | AtrLevel, close: float, atr: float | None
+    ) -> tuple[float, dict[str, float]]:
+        """A level's distance from the close, and the form in which the broker anchors it."""
+        if isinstance(level, AtrLevel):
+            distance = self.of(level.atr) * (math.nan if atr is None else atr)
+            return distance, {"distance": distance}
+        fraction = self.of(level)
+        return close * fraction, {"fraction": fraction}
 
     @property
     def named(self) -> set[str]:

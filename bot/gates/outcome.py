@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from Backtest.metrics.report_files import EQUITY_COLUMNS, TRADE_COLUMNS
-from bot.contract.model import Acceptance
+from bot.contract.goals import Acceptance
 from bot.gates.port import Verdict
 from sandbox_runner.test_report import find_problems, read_report
 

@@ -1,6 +1,8 @@
 """Turns a contract into the acceptance criteria of its four milestones, in words."""
 
-from bot.contract.model import AtrLevel, Contract, Level, TalibIndicator
+from bot.contract.indicators import TalibIndicator
+from bot.contract.model import Contract
+from bot.contract.risk import AtrLevel, Level
 
 CANDLE_COLUMNS = "timestamp, open, high, low, close, volume"
 

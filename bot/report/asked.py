@@ -6,11 +6,14 @@ Strings of the contract pass through as they are; whoever shows a row escapes it
 from dataclasses import dataclass
 from typing import Any
 
+from bot.contract.field_types import NumberOrName
+from bot.contract.indicators import Prose
 from bot.contract.language import catalog
 from bot.contract.language.program import ExpressionStep, Step, TalibStep
 from bot.contract.language.tree import Parameter
 from bot.contract.language.words import in_words
-from bot.contract.model import AtrLevel, Contract, Level, NumberOrName, Prose
+from bot.contract.model import Contract
+from bot.contract.risk import AtrLevel, Level
 from bot.report.figures import NO_VALUE, counted, rate
 from bot.report.story import Story
 

@@ -14,7 +14,8 @@ from bot.contract.language.program import TalibStep, compile_contract
 from bot.contract.language.rules import PRICES
 from bot.contract.language.tree import Call, Price, walk
 from bot.contract.load import load_contract
-from bot.contract.model import AtrLevel, Contract
+from bot.contract.model import Contract
+from bot.contract.risk import AtrLevel
 from bot.files import cache_folder, write_files
 from bot.gates.static.file_class import guess_class
 from bot.gates.static.static_check import check_bytes

@@ -2,7 +2,7 @@
 
 import textwrap
 
-from bot.contract.model import AtrLevel
+from bot.contract.risk import AtrLevel
 from bot.contract.risk_numbers import FAR_STOP, RiskNumbers
 
 

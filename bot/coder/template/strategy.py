@@ -18,8 +18,9 @@ from bot.coder.template.steps import (
 )
 from bot.contract.language.program import Program
 from bot.contract.language.tree import Node, Parameter, Price, walk
-from bot.contract.model import Contract, Trailing
+from bot.contract.model import Contract
 from bot.contract.numbers import CfgValue, Settings
+from bot.contract.risk import Trailing
 
 COSTS = ("commission", "slippage", "spread")
 

@@ -16,7 +16,9 @@ from adapters import series
 from adapters.sizing import affordable, volume_of
 from bot.contract.language.evaluator import Array, evaluate
 from bot.contract.language.program import Program
-from bot.contract.model import AtrLevel, Contract
+from bot.contract.model import Contract
+from bot.contract.risk import AtrLevel
+from bot.contract.risk_numbers import RiskNumbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +97,7 @@ def _order(
 ) -> Order:
     """An order with its levels, as the generated strategy builds it."""
     risk = contract.risk
-    number = _Numbers(program)
+    number = RiskNumbers(contract, program)
     side = 1 if action == "BUY" else -1
     stop, stop_level = number.level(risk.stop_loss, close, atrs.get("stop_loss"))
     order: Order = {
@@ -131,7 +133,7 @@ def contract_signals(
 ) -> dict[str, object]:
     """The same decisions for all bars at once, as `Backtest.strategy_signals` reads them."""
     risk = contract.risk
-    number = _Numbers(program)
+    number = RiskNumbers(contract, program)
     rules = ("enter_long", "exit_long", "enter_short", "exit_short")
     offered: dict[str, object] = {rule: values[rule] for rule in rules if rule in values}
     levels = (("stop", "stop_loss", risk.stop_loss), ("target", "take_profit", risk.take_profit))
@@ -143,24 +145,3 @@ def contract_signals(
     order = _order(contract, program, "", "BUY", 1.0, dict.fromkeys(program.atr_periods, 1.0))
     wishes = ("trail", "roi", "size")
     return offered | {wish: value for wish, value in order.items() if wish in wishes}
-
-
-class _Numbers:
-    """Numbers of the contract, a parameter's default where one is named."""
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
-
-    def of(self, number: int | float | str) -> float:
-        """The number itself."""
-        return self._program.parameters[number] if isinstance(number, str) else number
-
-    def level(
-        self, level: int | float | str | AtrLevel, close: float, atr: float | None
-    ) -> tuple[float, dict[str, float]]:
-        """A level's distance from the close, and the form in which the broker anchors it."""
-        if isinstance(level, AtrLevel):
-            distance = self.of(level.atr) * (math.nan if atr is None else atr)
-            return distance, {"distance": distance}
-        fraction = self.of(level)
-        return close * fraction, {"fraction": fraction}

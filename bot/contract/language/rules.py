@@ -208,9 +208,11 @@ class _Reader:
         """Keep a mistake."""
         self.mistakes.append(Mistake(self.start + offset, message, found, allowed, nearest))
 
-    def refuse(self, node: ast.AST, message: str, found: str = "", allowed: str = "") -> _Refused:
+    def refuse(
+        self, node: ast.AST, message: str, found: str = "", allowed: str = "", nearest: str = ""
+    ) -> _Refused:
         """Keep a mistake at a part and give the exception that leaves it."""
-        self.note(getattr(node, "col_offset", 0), message, found, allowed)
+        self.note(getattr(node, "col_offset", 0), message, found, allowed, nearest)
         return _Refused()
 
     def want(self, node: Node, wanted: Type | None) -> None:
@@ -311,14 +313,8 @@ class _Reader:
                 node, f"`{name}` is a function", name, f"{FUNCTIONS[name].signature} with arguments"
             )
         names = self.scope.names()
-        self.note(
-            node.col_offset,
-            f"unknown name `{name}`",
-            name,
-            ", ".join(names),
-            nearest_name(name, names),
-        )
-        raise _Refused
+        near = nearest_name(name, names)
+        raise self.refuse(node, f"unknown name `{name}`", name, ", ".join(names), near)
 
     def refuse_elsewhere(self, node: ast.expr, name: str) -> None:
         """Leave a part that names an indicator of other candles."""
@@ -333,26 +329,18 @@ class _Reader:
         self.refuse_elsewhere(node, name)
         if name not in self.scope.outputs:
             indicators = list(self.scope.outputs)
-            self.note(
-                node.col_offset,
-                f"`{name}` is not an indicator, so it has no `.{node.attr}`",
-                f"{name}.{node.attr}",
-                ", ".join(indicators) or "no indicators are declared",
-                nearest_name(name, indicators),
-            )
-            raise _Refused
+            message = f"`{name}` is not an indicator, so it has no `.{node.attr}`"
+            allowed = ", ".join(indicators) or "no indicators are declared"
+            near = nearest_name(name, indicators)
+            raise self.refuse(node, message, f"{name}.{node.attr}", allowed, near)
         outputs = self.scope.outputs[name]
         if outputs is None:
             raise _Refused
         if node.attr not in outputs:
-            self.note(
-                node.col_offset,
-                f"`{name}` has no output `{node.attr}`",
-                node.attr,
-                ", ".join(outputs) or f"`{name}` alone: an expression has one value",
-                nearest_name(node.attr, list(outputs)),
-            )
-            raise _Refused
+            message = f"`{name}` has no output `{node.attr}`"
+            allowed = ", ".join(outputs) or f"`{name}` alone: an expression has one value"
+            near = nearest_name(node.attr, list(outputs))
+            raise self.refuse(node, message, node.attr, allowed, near)
         return Indicator(self.at(node), name, node.attr if len(outputs) > 1 else "")
 
     def shift(self, node: ast.Subscript) -> Node:

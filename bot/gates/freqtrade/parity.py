@@ -14,7 +14,8 @@ from Backtest.times import timeframe_ms
 from bot.contract.language.evaluator import Array, evaluate
 from bot.contract.language.program import Program
 from bot.contract.language.warmup import warmup
-from bot.contract.model import AtrLevel, Contract
+from bot.contract.model import Contract
+from bot.contract.risk import AtrLevel
 from bot.contract.risk_numbers import FAR_STOP, RiskNumbers
 
 SIGNALS = ("enter_long", "exit_long", "enter_short", "exit_short")

@@ -110,7 +110,7 @@ def _refuse(source: Source, node: ast.AST, name: str) -> None:
 def _allowed_dunder(source: Source, kinds: Kinds, node: ast.AST, base: ast.expr, name: str) -> bool:
     parent = source.tree.parent(node)
     if name == "__init__":
-        return is_super(source, base) and isinstance(parent, ast.Call) and parent.func is node
+        return is_super(source, base) and source.tree.call_of(node) is not None
     if name == "__class__":
         named = isinstance(parent, ast.Attribute) and parent.attr == "__name__"
         return named and kinds.only(base, Kind.OWN)

@@ -41,8 +41,8 @@ def is_own_method(kinds: Kinds, node: ast.Attribute) -> bool:
 
 
 def _check_use(kinds: Kinds, node: ast.Attribute) -> None:
-    call = kinds.source.tree.parent(node)
-    if not isinstance(call, ast.Call) or call.func is not node:
+    call = kinds.source.tree.call_of(node)
+    if call is None:
         why = f"{node.attr} may only be called, so that what it is given can be seen"
         kinds.source.refuse(node, node.attr, why, f"write x.{node.attr}(...) where it is used")
         return
@@ -76,9 +76,9 @@ def _check_pipe(kinds: Kinds, node: ast.Attribute, call: ast.Call) -> None:
 
 def _check_named(kinds: Kinds, node: ast.AST) -> None:
     """Let NamedAgg name a column and a listed word or a function."""
-    call = kinds.source.tree.parent(node)
+    call = kinds.source.tree.call_of(node)
     given: list[ast.expr] = []
-    if isinstance(call, ast.Call) and call.func is node:
+    if call is not None:
         given = call.args[1:] + [item.value for item in call.keywords if item.arg != "column"]
     if len(given) != 1 or not _is_safe(kinds, given[0]):
         why = "NamedAgg would run a method chosen by a text that cannot be checked"
@@ -114,8 +114,8 @@ _OPTIONS = {"axis", "engine", "engine_kwargs", "raw", "args", "min_count", "nume
 
 
 def _check_table(kinds: Kinds, node: ast.AST) -> None:
-    call = kinds.source.tree.parent(node)
-    if not isinstance(call, ast.Call) or call.func is not node:
+    call = kinds.source.tree.call_of(node)
+    if call is None:
         kinds.source.refuse(node, "aggfunc", "this may only be called", "call it where it is used")
         return
     hidden = any(isinstance(item, ast.Starred) for item in call.args) or len(call.args) > 3

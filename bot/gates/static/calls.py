@@ -36,8 +36,7 @@ def check_calls(source: Source, kinds: Kinds) -> None:
 
 
 def _check_method(source: Source, kinds: Kinds, node: ast.Attribute) -> None:
-    call = source.tree.parent(node)
-    called = call if isinstance(call, ast.Call) and call.func is node else None
+    called = source.tree.call_of(node)
     if is_own_method(kinds, node):
         return
     if node.attr == "format":
@@ -103,9 +102,7 @@ def _prints_only(call: ast.Call | None) -> bool:
 
 
 def _check_listed(source: Source, kinds: Kinds, node: ast.Attribute | ast.Name) -> None:
-    name = source.listed.get(node, "")
-    call = source.tree.parent(node)
-    called = call if isinstance(call, ast.Call) and call.func is node else None
+    name, called = source.listed.get(node, ""), source.tree.call_of(node)
     if name in source.words.type_only and not _is_type_use(source, node):
         why = "made by hand, this opens any memory as an array"
         source.refuse(node, name, why, "use np.zeros, np.empty or np.asarray")

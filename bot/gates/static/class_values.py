@@ -172,9 +172,8 @@ def _check_made(source: Source, call: ast.Call, function: ast.expr, enums: set[s
 
 def _check_maker(source: Source, node: ast.expr, name: str) -> None:
     """Class makers stand where a reader sees the whole class: bases, decorators, class bodies."""
-    parent = source.tree.parent(node)
-    call = parent if isinstance(parent, ast.Call) and parent.func is node else None
-    outer = source.tree.parent(call) if call is not None else parent
+    call = source.tree.call_of(node)
+    outer = source.tree.parent(call or node)
     if name == "dataclasses.dataclass":
         plain = call is None or _has_flags(call)
         known = plain and isinstance(outer, ast.ClassDef)

@@ -266,7 +266,7 @@ class _Flows:
         """Whoever gets `xs.append` as a value can put anything into xs."""
         if not isinstance(node, ast.Attribute) or node.attr not in _PUTTING:
             return
-        if _is_called(self.source, node):
+        if self.source.tree.call_of(node) is not None:
             return
         if node.value in self.source.listed:
             self.kinds.mutated |= Kind.OTHER
@@ -302,7 +302,7 @@ class _Flows:
                     self._called.add(name)
         for value in self._values:
             name = self._function_named(value)
-            if name and not _is_called(self.source, value):
+            if name and self.source.tree.call_of(value) is None:
                 self._called.add(name)
                 self._steps.append(partial(self._hand_out, value, name))
         for field in self._fields:
@@ -480,11 +480,6 @@ class _Flows:
         if listed in ("int", "float", "bool"):
             return Kind.PLAIN
         return Kind.FRAME if is_data(listed) else Kind.OUTSIDE
-
-
-def _is_called(source: Source, node: ast.expr) -> bool:
-    parent = source.tree.parent(node)
-    return isinstance(parent, ast.Call) and parent.func is node
 
 
 def harmless_decorator(source: Source, node: ast.expr) -> bool:

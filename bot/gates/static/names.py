@@ -125,7 +125,7 @@ def _check_builtin(source: Source, node: ast.Name, name: str, *, bound: bool) ->
         parent = source.tree.parent(node)
         if name == "type" and isinstance(parent, (ast.Subscript, ast.arg, ast.AnnAssign)):
             return
-        if not (isinstance(parent, ast.Call) and parent.func is node):
+        if source.tree.call_of(node) is None:
             why = f"{name} may only be called, in the forms that can be checked"
             source.refuse(node, name, why, f"write {name}(...) where it is used")
         return

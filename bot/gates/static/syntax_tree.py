@@ -33,6 +33,11 @@ class Tree:
         """Give the node around this one."""
         return self.parents.get(node)
 
+    def call_of(self, node: ast.AST) -> ast.Call | None:
+        """Give the call whose function this node is."""
+        around = self.parents.get(node)
+        return around if isinstance(around, ast.Call) and around.func is node else None
+
     def above(self, node: ast.AST) -> Iterator[ast.AST]:
         """Walk from a node's parent to the module."""
         current = self.parents.get(node)

@@ -13,6 +13,11 @@ FileClass = Literal["strategy", "freqtrade", "module", "test"]
 FILE_CLASSES: tuple[FileClass, ...] = get_args(FileClass)
 
 _GENERATED = ("numpy", "pandas", "python", "talib")
+# Lists that are the same for every class of file, and those that a class may add to.
+_FOR_EVERY = ("builtins", "dunder_methods", "dunder_names", "dunder_names_of_python", "by_name",
+              "refused_bindings", "by_name_words", "type_only", "tuple_methods",
+              "class_makers")  # fmt: skip
+_WITH_ITS_OWN = ("decorators", "bases", "assigned")
 # One module under two addresses.
 _ALIASES = {"pandas.offsets": "pandas.tseries.offsets", "numpy.lib.math": "math"}
 
@@ -111,23 +116,11 @@ def vocabulary(file_class: FileClass) -> Vocabulary:
         doors=frozenset(python["doors"]),
         stdlib=frozenset(python["stdlib"]),
         python_builtins=frozenset(python["builtins"]),
-        builtins=frozenset(every["builtins"]),
-        call_only_builtins=frozenset(every["call_only_builtins"])
-        | frozenset(own.get("builtins", ())),
-        dunder_methods=frozenset(every["dunder_methods"]),
-        dunder_names=frozenset(every["dunder_names"]),
-        dunder_names_of_python=frozenset(every["dunder_names_of_python"]),
-        refused_bindings=frozenset(every["refused_bindings"]),
-        decorators=frozenset(every["decorators"]) | frozenset(own.get("decorators", ())),
-        bases=frozenset(every["bases"]) | frozenset(own.get("bases", ())),
-        by_name=frozenset(every["by_name"]),
-        by_name_words=frozenset(every["by_name_words"]),
-        type_only=frozenset(every["type_only"]),
-        call_only=frozenset(every["call_only"]) | frozenset(every["by_name"]),
-        assigned=frozenset(every["assigned"]) | frozenset(own.get("assigned", ())),
+        call_only_builtins=frozenset((*every["call_only_builtins"], *own.get("builtins", ()))),
+        call_only=frozenset((*every["call_only"], *every["by_name"])),
         held=frozenset(own.get("held", ())),
-        tuple_methods=frozenset(every["tuple_methods"]),
-        class_makers=frozenset(every["class_makers"]),
+        **{name: frozenset(every[name]) for name in _FOR_EVERY},
+        **{name: frozenset((*every[name], *own.get(name, ()))) for name in _WITH_ITS_OWN},
         classes=_classes(modules, generated, every),
         reviews=_reviews(),
     )

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from bot.contract.document.problems import ContractError, Problem
 from bot.contract.document.source import Form
 from bot.contract.load import load_contract, missing_candles, parse_contract
-from bot.contract.model import Contract, ModuleContract, Trailing
+from bot.contract.model import Contract, ModuleContract
+from bot.contract.risk import Trailing
 from bot.errors import InputError
 from tests.chance import examples
 

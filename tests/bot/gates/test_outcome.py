@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.contract.model import Acceptance
+from bot.contract.goals import Acceptance
 from bot.gates.outcome import REQUIRED, judge_acceptance, judge_artifacts, judge_correlation
 
 NAME = "corr_0123456789ab"

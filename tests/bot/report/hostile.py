@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
+from bot.contract.indicators import ExpressionIndicator, Parameter, Prose
 from bot.contract.language.program import ExpressionStep, Program
 from bot.contract.language.tree import Comparison, Indicator
 from bot.contract.language.tree import Parameter as ParameterNode
-from bot.contract.model import ExpressionIndicator, Parameter, Prose
 from bot.report.behaviour import compare_trades
 from bot.report.story import Story
 from tests.bot.report.stories import Answer, told

@@ -1,7 +1,9 @@
 from dataclasses import replace
 from typing import Any
 
-from bot.contract.model import AtrLevel, Contract, Prose, Size, Trailing
+from bot.contract.indicators import Prose
+from bot.contract.model import Contract
+from bot.contract.risk import AtrLevel, Size, Trailing
 from bot.report.asked import indicator_rows, parameter_rows, risk_words, rule_rows
 from tests.bot.report.stories import told
 

@@ -1,7 +1,7 @@
 from dataclasses import replace
 from typing import Any
 
-from bot.contract.model import Acceptance
+from bot.contract.goals import Acceptance
 from bot.report import wording
 from bot.report.story import Story
 from tests.bot.report.stories import PASSED, REFUSED, told
