@@ -17,7 +17,9 @@ from sandbox_runner.port import (
     PACKAGES_FOLDER,
     PYTHON,
     SHARED_FOLDER,
+    USUAL_LIMITS,
     Job,
+    Limits,
 )
 from sandbox_runner.request import DECISIONS_FILE, REQUEST_FILE, Request, Run
 
@@ -43,8 +45,7 @@ def decisions_job(
     *,
     workers: int = 1,
     hash_seed: int = 0,
-    timeout_s: float = 300.0,
-    memory_mb: int = 1024,
+    limits: Limits = USUAL_LIMITS,
 ) -> Job:
     """Ask a strategy for its decisions.
 
@@ -56,8 +57,7 @@ def decisions_job(
         runs: what to ask; `Run.candles` is a name of `candles`.
         workers: how many runs go side by side.
         hash_seed: Python's hash seed inside.
-        timeout_s: for all runs together.
-        memory_mb: for all runs together.
+        limits: time and memory for the whole job.
 
     Returns:
         A job that writes `decisions.json`, see `harness/ask_strategy.py`.
@@ -73,8 +73,8 @@ def decisions_job(
         files={**files, strategy: source},
         collect=(DECISIONS_FILE,),
         hash_seed=hash_seed,
-        timeout_s=timeout_s,
-        memory_mb=memory_mb,
+        timeout_s=limits.time_s,
+        memory_mb=limits.memory_mb,
     )
 
 
@@ -83,8 +83,7 @@ def pytest_job(
     files: Mapping[str, bytes],
     *,
     hash_seed: int = 0,
-    timeout_s: float = 300.0,
-    memory_mb: int = 1024,
+    limits: Limits = USUAL_LIMITS,
 ) -> Job:
     """Run one test file.
 
@@ -92,8 +91,7 @@ def pytest_job(
         tests: its repository path, `tests/test_x.py`.
         files: it, the strategy and the data they read, by repository path.
         hash_seed: Python's hash seed inside.
-        timeout_s: for the whole test run.
-        memory_mb: for the whole test run.
+        limits: time and memory for the whole job.
 
     Returns:
         A job that writes `test_report.json` (pytest-json-report).
@@ -114,8 +112,8 @@ def pytest_job(
         collect=(TEST_REPORT,),
         environment={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         hash_seed=hash_seed,
-        timeout_s=timeout_s,
-        memory_mb=memory_mb,
+        timeout_s=limits.time_s,
+        memory_mb=limits.memory_mb,
     )
 
 
@@ -127,8 +125,7 @@ def mutants_job(
     *,
     workers: int = 2,
     seconds_each: int = 60,
-    timeout_s: float = 300.0,
-    memory_mb: int = 1024,
+    limits: Limits = USUAL_LIMITS,
 ) -> Job:
     """Run one test file against many versions of its strategy.
 
@@ -139,8 +136,7 @@ def mutants_job(
         sources: the versions.
         workers: how many go side by side.
         seconds_each: for one version.
-        timeout_s: for all.
-        memory_mb: for all.
+        limits: time and memory for the whole job.
 
     Returns:
         A job that writes `mutants.json`, see `harness/run_mutants.py`.
@@ -152,7 +148,7 @@ def mutants_job(
         "workers": workers,
         "seconds": seconds_each,
     }
-    job = _asked("run_mutants", MUTANTS_FILE, request, timeout_s, memory_mb)
+    job = _asked("run_mutants", MUTANTS_FILE, request, limits)
     return replace(job, files={**job.files, tests: content})
 
 
@@ -163,8 +159,7 @@ def likeness_job(
     bars: int,
     minutes: int,
     seeds: Sequence[int],
-    timeout_s: float = 300.0,
-    memory_mb: int = 1024,
+    limits: Limits = USUAL_LIMITS,
 ) -> Job:
     """Hold versions of a strategy against the strategy itself on random markets.
 
@@ -174,8 +169,7 @@ def likeness_job(
         bars: of a market.
         minutes: the length of a candle.
         seeds: the markets.
-        timeout_s: for all.
-        memory_mb: for all.
+        limits: time and memory for the whole job.
 
     Returns:
         A job that writes `likeness.json`, see `harness/compare_versions.py`.
@@ -188,19 +182,17 @@ def likeness_job(
         "seeds": list(seeds),
         "seconds": 60,
     }
-    return _asked("compare_versions", LIKENESS_FILE, request, timeout_s, memory_mb)
+    return _asked("compare_versions", LIKENESS_FILE, request, limits)
 
 
-def _asked(
-    module: str, file: str, request: Mapping[str, Any], timeout_s: float, memory_mb: int
-) -> Job:
+def _asked(module: str, file: str, request: Mapping[str, Any], limits: Limits) -> Job:
     """A module of ours that reads a request and writes its answer to a file of the same name."""
     return Job(
         command=(PYTHON, "-m", f"sandbox_runner.harness.{module}"),
         files={file: json.dumps(request).encode()},
         collect=(file,),
-        timeout_s=timeout_s,
-        memory_mb=memory_mb,
+        timeout_s=limits.time_s,
+        memory_mb=limits.memory_mb,
     )
 
 
@@ -210,8 +202,7 @@ def freqtrade_job(
     request: bytes,
     *,
     packages: Path | None = None,
-    timeout_s: float = 300.0,
-    memory_mb: int = 1024,
+    limits: Limits = USUAL_LIMITS,
 ) -> Job:
     """Ask Freqtrade for the signals and the trades of a strategy.
 
@@ -220,8 +211,7 @@ def freqtrade_job(
         source: the bytes that were checked.
         request: what `harness/ask_freqtrade.py` is asked.
         packages: site-packages of an environment with Freqtrade; none to ask a record.
-        timeout_s: for loading, signals and back-test together.
-        memory_mb: likewise.
+        limits: time and memory for the whole job.
 
     Returns:
         A job that writes `freqtrade.json`.
@@ -235,8 +225,8 @@ def freqtrade_job(
         collect=(FREQTRADE_ANSWER,),
         shared={} if packages is None else {"freqtrade": packages},
         environment=environment,
-        timeout_s=timeout_s,
-        memory_mb=memory_mb,
+        timeout_s=limits.time_s,
+        memory_mb=limits.memory_mb,
     )
 
 
@@ -246,8 +236,7 @@ def tool_job(
     targets: Iterable[str],
     *,
     mypy_cache: Path | None = None,
-    timeout_s: float = 300.0,
-    memory_mb: int = 1024,
+    limits: Limits = USUAL_LIMITS,
 ) -> Job:
     """Let flake8, mypy or bandit read some of the files.
 
@@ -256,8 +245,7 @@ def tool_job(
         files: the candidate by repository path.
         targets: the paths that are judged.
         mypy_cache: a folder from `mypy_cache.warm_cache`; only read.
-        timeout_s: for the tool.
-        memory_mb: for the tool.
+        limits: time and memory for the whole job.
 
     Returns:
         A job that prints the tool's findings: flake8 `path:line:column: code text`, mypy and
@@ -282,6 +270,6 @@ def tool_job(
         files={**files, settings: b"[mypy]\n"} if tool == "mypy" else files,
         shared={} if mypy_cache is None else {"mypy": mypy_cache},
         environment={"MYPYPATH": _TYPES} if tool == "mypy" else {},
-        timeout_s=timeout_s,
-        memory_mb=memory_mb,
+        timeout_s=limits.time_s,
+        memory_mb=limits.memory_mb,
     )

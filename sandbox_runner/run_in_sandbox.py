@@ -18,7 +18,7 @@ if __package__ in (None, ""):
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from sandbox_runner.jobs import TEST_REPORT, pytest_job
-from sandbox_runner.port import Outcome, SandboxUnavailable, open_sandbox
+from sandbox_runner.port import Limits, Outcome, SandboxUnavailable, open_sandbox
 from sandbox_runner.test_report import NotAReport, find_problems, read_report
 
 _PASSED, _FAILED, _BAD_INPUT, _NO_SANDBOX = 0, 1, 2, 4
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
         files = {strategy: _read(options.strategy), tests: _read(options.tests)}
         for path in options.data:
             files[_relative(path)] = _read(path)
-        job = pytest_job(tests, files, timeout_s=options.timeout)
+        job = pytest_job(tests, files, limits=Limits(time_s=options.timeout))
         outcome = open_sandbox(options.sandbox).run(job)
         verdict = _judge(outcome, options.timeout)
         _write(options.out, outcome)

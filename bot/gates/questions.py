@@ -135,8 +135,7 @@ class Talks:
             runs,
             workers=1 if name == "whole" else 2,
             hash_seed=hash_seed,
-            timeout_s=self._limits.time_s,
-            memory_mb=self._limits.memory_mb,
+            limits=self._limits,
         )
 
     def named(self, frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:

@@ -18,7 +18,7 @@ from bot.gates.answer_reader import NoAnswer, read_answers
 from bot.proof.judge import Judgement
 from sandbox_runner.harness.packed_candles import pack_candles
 from sandbox_runner.jobs import decisions_job
-from sandbox_runner.port import USUAL_LIMITS, Sandbox
+from sandbox_runner.port import Sandbox
 from sandbox_runner.request import Run
 
 
@@ -98,8 +98,6 @@ def _decide(
         cfg,
         {names[symbol]: pack_candles(part) for symbol, part in frames.items()},
         runs,
-        timeout_s=USUAL_LIMITS.time_s,
-        memory_mb=USUAL_LIMITS.memory_mb,
     )
     lengths = {names[symbol]: len(part) for symbol, part in frames.items()}
     answers = read_answers(sandbox.run(job), runs, lengths)

@@ -70,7 +70,7 @@ def run_trial(
         "cuts": talks.job("cuts", talks.cuts(), frames),
         "whole": talks.job("whole", talks.whole(), data.frames),
         "mypy": _tool("mypy", files, prover.mypy_cache, limits),
-        "pytest": pytest_job(tests, files, timeout_s=limits.time_s, memory_mb=limits.memory_mb),
+        "pytest": pytest_job(tests, files, limits=limits),
         "again": talks.job("again", again, others, hash_seed=4242),
         "flake8": _tool("flake8", files, None, limits),
         "bandit": _tool("bandit", files, None, limits),
@@ -79,8 +79,7 @@ def run_trial(
         jobs[_TRUSTED] = pytest_job(
             tests,
             {**files, tests: trusted_tests},
-            timeout_s=limits.time_s,
-            memory_mb=limits.memory_mb,
+            limits=limits,
         )
     known = _recall(jobs, prover)
     unknown = {name: job for name, job in jobs.items() if name not in known}
@@ -125,8 +124,7 @@ def _tool(tool: str, files: Mapping[str, bytes], cache: Path | None, limits: Lim
         files,
         targets,
         mypy_cache=cache,
-        timeout_s=limits.time_s,
-        memory_mb=limits.memory_mb,
+        limits=limits,
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from sandbox_runner import mypy_cache
 from sandbox_runner.jobs import TEST_REPORT, pytest_job, tool_job
-from sandbox_runner.port import Outcome, Sandbox, open_sandbox
+from sandbox_runner.port import Limits, Outcome, Sandbox, open_sandbox
 from sandbox_runner.test_report import find_problems, read_report
 
 STRATEGY = "Backtest/codes/dip.py"
@@ -28,7 +28,7 @@ def run_tests(
     inside: Sandbox, tests: str, more: Mapping[str, bytes] = MappingProxyType({})
 ) -> tuple[Outcome, dict[str, Any]]:
     files = {STRATEGY: b"LIMIT = 30\n", TESTS: tests.encode(), **more}
-    outcome = inside.run(pytest_job(TESTS, files, timeout_s=30))
+    outcome = inside.run(pytest_job(TESTS, files, limits=Limits(30)))
     report = read_report(outcome.outputs[TEST_REPORT])
     assert find_problems(report) == []
     return outcome, report
@@ -82,7 +82,7 @@ def test_a_test_file_can_read_its_data(inside: Sandbox) -> None:
 def test_a_forged_report_is_only_data(inside: Sandbox) -> None:
     forge = "import os\nopen('/out/test_report.json', 'w').write('{}')\nos._exit(0)\n"
     files = {STRATEGY: b"", TESTS: forge.encode()}
-    outcome = inside.run(pytest_job(TESTS, files, timeout_s=30))
+    outcome = inside.run(pytest_job(TESTS, files, limits=Limits(30)))
     assert outcome.exit_code == 0
     assert find_problems(read_report(outcome.outputs[TEST_REPORT])) != []
 

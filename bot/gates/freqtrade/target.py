@@ -67,8 +67,7 @@ def examine_freqtrade(
         files[path],
         json.dumps(requests).encode(),
         packages=packages,
-        timeout_s=limits.time_s,
-        memory_mb=limits.memory_mb,
+        limits=limits,
     )
     known = None if memory is None else memory.recall(job, sandbox, packages)
     try:

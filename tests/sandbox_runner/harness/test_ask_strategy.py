@@ -12,7 +12,7 @@ import pytest
 from sandbox_runner.harness import moved_clock as clock
 from sandbox_runner.harness.packed_candles import pack_candles
 from sandbox_runner.jobs import decisions_job
-from sandbox_runner.port import Sandbox, open_sandbox
+from sandbox_runner.port import Limits, Sandbox, open_sandbox
 from sandbox_runner.request import LONG_ID, SHORT_ID, Request, Run
 
 ROOT = Path(__file__).parents[3]
@@ -54,7 +54,7 @@ def ask(
     data = {"btc": candles(), "other": candles(step=-1.0)}
     cfg = {"capital": 10000}
     asked = runs or (Run("whole", "btc", "BTC/USDT"),)
-    job = decisions_job(PATH, source.encode(), cfg, data, asked, timeout_s=30, **settings)
+    job = decisions_job(PATH, source.encode(), cfg, data, asked, limits=Limits(30), **settings)
     outcome = sandbox.run(job)
     assert "decisions.json" in outcome.outputs, outcome.stderr.decode()
     answers: list[dict[str, Any]] = json.loads(outcome.outputs["decisions.json"])["runs"]

@@ -7,7 +7,7 @@ import pytest
 
 from sandbox_runner.harness.blind import landlock_version
 from sandbox_runner.jobs import decisions_job
-from sandbox_runner.port import PYTHON, Job, Sandbox
+from sandbox_runner.port import PYTHON, Job, Limits, Sandbox
 from sandbox_runner.request import Run
 from tests.sandbox_runner.harness.test_ask_strategy import PATH, SHAPE, candles
 
@@ -22,7 +22,7 @@ def seen(sandbox: Sandbox, code: str, *runs: Run, workers: int = 1) -> list[Any]
         entries="return {'seen': look(df)}", exits="return None"
     )
     data = {"btc": candles()}
-    job = decisions_job(PATH, source.encode(), {}, data, runs, workers=workers, timeout_s=60)
+    job = decisions_job(PATH, source.encode(), {}, data, runs, workers=workers, limits=Limits(60))
     outcome = sandbox.run(job)
     answers = json.loads(outcome.outputs["decisions.json"])["runs"]
     return [

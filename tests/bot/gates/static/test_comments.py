@@ -12,7 +12,7 @@ from bot.gates.static.static_check import check_bytes
 from bot.gates.tools import judge_tool
 from bot.proof.trial import without_comments
 from sandbox_runner.jobs import tool_job
-from sandbox_runner.port import open_sandbox
+from sandbox_runner.port import Limits, open_sandbox
 from tests.chance import examples
 
 DIRECTIVES = [
@@ -101,7 +101,7 @@ def test_a_comment_does_not_hide_a_credential() -> None:
 def test_mypy_sees_what_a_comment_would_hide(quiet: bytes) -> None:
     wrong = b"def f() -> int:\n    return 'x'  # type: ignore\n"
     files = {"Backtest/codes/x.py": without_comments(quiet % wrong)}
-    outcome = open_sandbox().run(tool_job("mypy", files, list(files), timeout_s=120))
+    outcome = open_sandbox().run(tool_job("mypy", files, list(files), limits=Limits(time_s=120)))
     verdict = judge_tool("mypy", outcome, files)
     assert not verdict.passed
     assert verdict.where == "Backtest/codes/x.py:4"
