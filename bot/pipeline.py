@@ -259,7 +259,7 @@ def refuse(proven: Proven, earlier: Earlier, shop: Workshop) -> Result:
 
 def publish(shop: Workshop, work: Assignment, name: EventName, data: dict[str, object]) -> None:
     """Publish what happened on the bus."""
-    moment = timestamp(shop.now())
+    moment = timestamp(shop.clock.now())
     _log.info(name.value, extra={"task_name": str(work.task), "data": data})
     shop.bus.publish(
         Event(name, work.origin.correlation_id, work.task.workflow, work.task.task, moment, data)

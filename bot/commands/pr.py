@@ -4,10 +4,10 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bot.clock import MACHINE_CLOCK
 from bot.redaction import inert
 from bot.report.headline import figure_line, figures_of
 
@@ -164,7 +164,7 @@ def _approve(args: argparse.Namespace, repository: "Repository", forge: "Forge")
         pull.draft.correlation_id,
         task.workflow,
         task.task,
-        timestamp(datetime.now(UTC)),
+        timestamp(MACHINE_CLOCK.now()),
         {"pull_request": pull.number, "head": head, "approver": review.author},
     )
     bus = open_bus(repository.folder)

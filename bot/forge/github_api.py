@@ -22,6 +22,8 @@ from github import Auth, Github
 from github.GithubException import GithubException
 from requests.exceptions import RequestException
 
+from adapters.clock import Clock
+from bot.clock import MACHINE_CLOCK
 from bot.errors import RateLimited, WorldError
 from bot.redaction import inert, redact
 
@@ -97,7 +99,7 @@ class GitHubApi:
         as_app: bool = False,
         pace: float = 1.0,
         sleep: Callable[[float], None] = time.sleep,
-        now: Callable[[], float] = time.time,
+        clock: Clock = MACHINE_CLOCK,
     ) -> None:
         self.repository = repository
         self.calls = 0
@@ -106,7 +108,7 @@ class GitHubApi:
         self._token = token
         self._pace = pace
         self._sleep = sleep
-        self._now = now
+        self._clock = clock
         # No retries inside: PyGithub would repeat a POST that may have taken effect.
         self._github = Github(
             base_url=base_url,
@@ -209,8 +211,8 @@ class GitHubApi:
             core = self.get("/rate_limit")["resources"]["core"]
         except (Missing, Forbidden):
             return None
-        left, wait = int(core["remaining"]), float(core["reset"]) - self._now()
-        at = time.strftime("%H:%M UTC", time.gmtime(self._now() + wait))
+        left, wait = int(core["remaining"]), float(core["reset"]) - self._clock.now().timestamp()
+        at = time.strftime("%H:%M UTC", time.gmtime(self._clock.now().timestamp() + wait))
         if left >= calls or wait <= 0:
             return Room(left, at)
         limited = Limited(
@@ -299,7 +301,7 @@ class GitHubApi:
     def _pause(self, error: Passing, attempt: int) -> None:
         wait = error.wait_s or self._pace * 2**attempt
         if wait > LONGEST_WAIT_S:
-            at = time.strftime("%H:%M UTC", time.gmtime(self._now() + wait))
+            at = time.strftime("%H:%M UTC", time.gmtime(self._clock.now().timestamp() + wait))
             message = f"GitHub's rate limit is used up until {at}"
             if error.status >= 500:
                 message = f"GitHub is away and asks to be left alone until {at}"
@@ -339,7 +341,11 @@ class GitHubApi:
             return None
         if headers.get("x-ratelimit-remaining") == "0":
             reset = headers.get("x-ratelimit-reset", "")
-            return max(1.0, float(reset) - self._now()) if reset.isdecimal() else 60.0
+            return (
+                max(1.0, float(reset) - self._clock.now().timestamp())
+                if reset.isdecimal()
+                else 60.0
+            )
         limited = "secondary rate limit" in words or "rate limit exceeded" in words.lower()
         return 60.0 * min(self._pace, 1.0) if status == 429 or limited else None
 

@@ -1,12 +1,12 @@
 """The forge on one machine: pull requests, comments and reviews as files in Git's own folder."""
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
+from adapters.clock import Clock
 from bot.bus.port import timestamp
+from bot.clock import MACHINE_CLOCK
 from bot.errors import InputError, RefusedError
 from bot.forge.port import (
     Check,
@@ -36,18 +36,16 @@ class LocalForge:
 
     kind = "local"
 
-    def __init__(
-        self, repository: Repository, now: Callable[[], datetime] = lambda: datetime.now(UTC)
-    ) -> None:
+    def __init__(self, repository: Repository, clock: Clock = MACHINE_CLOCK) -> None:
         self._repository = repository
         self._folder = repository.folder / "forge"
-        self._now = now
+        self._clock = clock
 
     def submit(self, draft: Draft, *, reopen: bool = False) -> PullRequest:
         """Open a pull request, or bring the branch's open one up to date."""
         with self._lock():
             last = self.find(draft.branch)
-            at = timestamp(self._now())
+            at = timestamp(self._clock.now())
             if last is None or not continues(last, draft, reopen):
                 number = max(self._numbers(), default=0) + 1
                 author = self._repository.person
@@ -86,7 +84,7 @@ class LocalForge:
                 raise InputError(f"pull request {number} is merged already")
             if pull.state is PullState.CLOSED:
                 return pull
-            at = timestamp(self._now())
+            at = timestamp(self._clock.now())
             return self._write(replace(pull, state=PullState.CLOSED, updated=at, reason=reason))
 
     def comment(self, number: int, body: str, marker: str = "") -> Comment:
@@ -97,7 +95,7 @@ class LocalForge:
             same = [each for each in said if marker and each.marker == marker]
             if same and same[-1].body == body:
                 return same[-1]
-            at, author = timestamp(self._now()), self._repository.person
+            at, author = timestamp(self._clock.now()), self._repository.person
             comment = Comment(len(said) + 1, author, at, body, marker)
             append_record(self._comments(number), comment)
             return comment
@@ -127,7 +125,7 @@ class LocalForge:
             for last in (each for each in given[-1:] if each.author == author):
                 if (last.decision, last.head, last.body) == (decision, head, body):
                     return last
-            at = timestamp(self._now())
+            at = timestamp(self._clock.now())
             review = Review(len(given) + 1, author, at, decision, head, body)
             append_record(self._reviews(number), review)
             return review

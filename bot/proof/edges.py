@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
+from adapters.clock import Clock
 from bot.bus.port import Bus
+from bot.clock import MACHINE_CLOCK
 from bot.coder.port import Coder
 from bot.contract.model import Contract
 from bot.forge.port import Forge
@@ -59,4 +60,4 @@ class Workshop:
     require_targets: bool = False
     say: Callable[[str], None] = lambda line: None
     at: Callable[[str], None] = lambda step: None
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    clock: Clock = MACHINE_CLOCK

@@ -8,12 +8,13 @@ or take one away.
 
 import contextlib
 import sqlite3
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from adapters.clock import Clock
+from bot.clock import MACHINE_CLOCK
 from bot.errors import InputError, WorldError
 from bot.server.deliveries import Delivery
 from bot.workflow.reasons import Reason
@@ -122,18 +123,16 @@ class Aside:
 class Queue:
     """One connection to the queue of a state folder; a thread has its own."""
 
-    def __init__(
-        self, folder: Path, now: Callable[[], float] = time.time, *, tidies: bool = True
-    ) -> None:
+    def __init__(self, folder: Path, clock: Clock = MACHINE_CLOCK, *, tidies: bool = True) -> None:
         """Open it.
 
         Args:
             folder: the state folder.
-            now: the wall clock.
+            clock: the wall clock.
             tidies: whether a write may take longer now and then to bring the WAL into the file;
                 somebody who is waited for calls `tidy` at a better moment.
         """
-        self._now = now
+        self._clock = clock
         self._db = _open(folder / FILE)
         if not tidies:
             self._db.execute("PRAGMA wal_autocheckpoint = 0")
@@ -156,7 +155,7 @@ class Queue:
 
     def claim(self, owner: str) -> Claim | None:
         """Lease the next delivery that may be worked on."""
-        given = {"now": self._now(), "longest": LONGEST_WAIT_S}
+        given = {"now": self._clock.now().timestamp(), "longest": LONGEST_WAIT_S}
         if self._db.execute(_NEXT, given).fetchone() is None:
             return None
         with self._writing():
@@ -185,7 +184,9 @@ class Queue:
         """Put a delivery back for later; it keeps its place before those that came after it."""
         wait = min(max(wait_s, 0.0), LONGEST_WAIT_S)
         with self._writing():
-            self._put_back(claim, self._now() + wait, claim.attempts, reason, detail)
+            self._put_back(
+                claim, self._clock.now().timestamp() + wait, claim.attempts, reason, detail
+            )
             self._count("retried", 1)
 
     def release(self, claim: Claim) -> None:
@@ -234,7 +235,7 @@ class Queue:
             counts.get("queued", 0),
             counts.get("leased", 0),
             counts.get("aside", 0),
-            0.0 if oldest is None else max(0.0, self._now() - oldest),
+            0.0 if oldest is None else max(0.0, self._clock.now().timestamp() - oldest),
             dict(self._db.execute("SELECT name, value FROM tallies")),
         )
 
@@ -279,7 +280,7 @@ class Queue:
 
     def forget(self) -> int:
         """Drop what ended long before GitHub stops offering to deliver it again (three days)."""
-        before = self._now() - KEEP_DAYS * 86_400
+        before = self._clock.now().timestamp() - KEEP_DAYS * 86_400
         with self._writing():
             done = self._db.execute(
                 "DELETE FROM deliveries WHERE state IN ('done', 'aside') AND finished < ?",
@@ -296,7 +297,7 @@ class Queue:
         (last,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM deliveries").fetchone()
         if known:
             self._db.execute("DELETE FROM deliveries WHERE seq = ?", (known[0],))
-        now = self._now()
+        now = self._clock.now().timestamp()
         self._db.execute(
             "INSERT INTO deliveries (seq, id, event, repository, lane, installation, body, state, "
             "received) VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?)",
@@ -318,7 +319,7 @@ class Queue:
         self._update(
             claim,
             f"state = ?, outcome = ?, detail = ?, finished = ?, body = {kept}",
-            (state, outcome, detail[:2000], self._now()),
+            (state, outcome, detail[:2000], self._clock.now().timestamp()),
         )
         self._count(f"{state}:{outcome}", 1)
 

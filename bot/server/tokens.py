@@ -14,6 +14,8 @@ from typing import Any
 import jwt
 from pydantic import SecretStr
 
+from adapters.clock import Clock
+from bot.clock import MACHINE_CLOCK
 from bot.errors import InputError
 from bot.forge.github_api import ApiError, Forbidden, GitHubApi, Missing, Unprocessable, segment
 from bot.workflow.desk import Writer
@@ -50,15 +52,15 @@ class Tokens:
         api_url: str,
         *,
         pace: float = 1.0,
-        now: Callable[[], float] = time.time,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock = MACHINE_CLOCK,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._app = app
         self._key = key
         self._api_url = api_url
         self._pace = pace
-        self._now = now
         self._clock = clock
+        self._monotonic = monotonic
         self._skew_s = 0.0
         self._kept: dict[tuple[str, int], _Kept] = {}
         self._writer: Writer | None = None
@@ -75,9 +77,9 @@ class Tokens:
         key = (repository.casefold(), installation)
         with self._turn:
             kept = self._kept.get(key)
-            if kept is not None and self._clock() < kept.until:
+            if kept is not None and self._monotonic() < kept.until:
                 return kept.token
-            asked = self._clock()
+            asked = self._monotonic()
             made = self._make(repository, installation or self._installation(repository))
             self._kept[key] = _Kept(made, asked + KEEP_S)
             return made
@@ -134,7 +136,7 @@ class Tokens:
         except Forbidden as error:
             if error.status != 401 or error.server_time is None:
                 raise
-            skew = error.server_time - self._now()
+            skew = error.server_time - self._clock.now().timestamp()
             if abs(skew - self._skew_s) < _BACKDATED_S / 2:
                 raise _not_believed(error) from None
             self._skew_s = skew
@@ -147,7 +149,7 @@ class Tokens:
 
     def _statement(self) -> str:
         """Who we are, signed; dated back a little, as GitHub advises."""
-        now = int(self._now() + self._skew_s)
+        now = int(self._clock.now().timestamp() + self._skew_s)
         claims = {"iss": self._app, "iat": now - _BACKDATED_S, "exp": now + _STATEMENT_S}
         return jwt.encode(claims, self._key.get_secret_value(), algorithm="RS256")
 

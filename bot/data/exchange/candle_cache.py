@@ -8,10 +8,11 @@
 
 import os
 import tempfile
-import time
 from pathlib import Path
 
+from adapters.clock import Clock
 from Backtest.times import iso
+from bot.clock import MACHINE_CLOCK
 from bot.contract.symbols import file_symbol
 from bot.data.exchange.download import Patience, Say, Stretch, download, whole
 from bot.data.exchange.port import Candle
@@ -20,7 +21,13 @@ from bot.files import cache_folder
 
 
 def fetched(
-    exchange: str, stretch: Stretch, say: Say, *, futures: bool, patience: Patience | None = None
+    exchange: str,
+    stretch: Stretch,
+    say: Say,
+    *,
+    futures: bool,
+    patience: Patience | None = None,
+    clock: Clock = MACHINE_CLOCK,
 ) -> Path:
     """The file with a stretch's candles, downloaded unless it is there.
 
@@ -28,7 +35,7 @@ def fetched(
         InputError: the exchange, symbol or timeframe does not exist, or there is no candle.
         WorldError: the exchange cannot be reached, or the file not be written.
     """
-    stretch = whole(stretch, int(time.time() * 1000))
+    stretch = whole(stretch, int(clock.now().timestamp() * 1000))
     path = place_of(exchange, stretch)
     if path.exists():
         return path

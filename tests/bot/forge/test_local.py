@@ -30,13 +30,18 @@ from tests.bot.git.worlds import (
 NOW = datetime(2026, 11, 7, 14, 30, tzinfo=UTC)
 
 
+class SetClock:
+    def now(self) -> datetime:
+        return NOW
+
+
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     return make_world(tmp_path)
 
 
 def forge_of(repository: Repository) -> LocalForge:
-    return LocalForge(repository, lambda: NOW)
+    return LocalForge(repository, SetClock())
 
 
 def propose(repository: Repository, content: str = "one") -> tuple[Proposed, Draft]:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,8 @@ class Clock:
     def __init__(self) -> None:
         self.time = 1_800_000_000.0
 
-    def __call__(self) -> float:
-        return self.time
+    def now(self) -> datetime:
+        return datetime.fromtimestamp(self.time, UTC)
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ def test_a_token_is_for_one_repository_and_kept_until_shortly_before_its_end(
     service: Service, make: Callable[..., Tokens]
 ) -> None:
     clock = [0.0]
-    tokens = make(clock=lambda: clock[0])
+    tokens = make(monotonic=lambda: clock[0])
     first = tokens.token(NAME, service.installation)
     held = service.hub.state.tokens[first.get_secret_value()]
     assert held.repositories == frozenset({NAME})

@@ -51,7 +51,7 @@ def delivery(event: str, body: bytes) -> Delivery:
 
 def attempts_until_aside(queue: Queue, bench: Bench) -> int:
     """Begin the one delivery again and again, each time when its pause is over."""
-    clock = queue._now
+    clock = queue._clock
     assert isinstance(clock, Clock)
     count = 0
     while claim := queue.claim("w"):
@@ -110,7 +110,7 @@ def test_a_rate_limit_is_waited_for_as_long_as_it_says(
     claim = queue.claim("w")
     assert claim is not None
     worker.work_on(claim, queue, bench, lambda: False)
-    clock = queue._now
+    clock = queue._clock
     assert isinstance(clock, Clock)
     clock.time += 2900
     assert queue.claim("w") is None
