@@ -1,8 +1,12 @@
 """The account: cash, what was traded, what happened, and the equity after every bar."""
 
 from array import array
-from typing import Any
+from typing import Unpack
 
+import numpy as np
+from numpy.typing import NDArray
+
+from adapters.orders import BrokerEvent, EventDetails
 from Backtest.positions import Trade
 from Backtest.times import iso
 
@@ -34,8 +38,8 @@ class Account:
         self.trades: list[Trade] = []
         self.realized_pnl = 0.0
         self.paid_fees = 0.0
-        self.events: list[dict[str, Any]] = []
-        self.fresh: list[dict[str, Any]] = []
+        self.events: list[BrokerEvent] = []
+        self.fresh: list[BrokerEvent] = []
         # Typed arrays: quick to append to, to fill in bulk and to read as numpy's.
         self.times = array("q")
         self.equity_rows = array("d")
@@ -51,21 +55,23 @@ class Account:
         self.realized_pnl += trade.pnl
         self.paid_fees += trade.fees
 
-    def tell(self, event: str, *, timestamp: int | None, **details: Any) -> None:
+    def tell(self, event: str, *, timestamp: int | None, **details: Unpack[EventDetails]) -> None:
         """Record an event; the next `step_bar` returns it."""
         moment = None if timestamp is None else iso(timestamp)
-        told = {"event": event, **details, "timestamp": moment}
+        told: BrokerEvent = {"event": event, **details, "timestamp": moment}
         self.events.append(told)
         self.fresh.append(told)
 
-    def take_fresh(self) -> list[dict[str, Any]]:
+    def take_fresh(self) -> list[BrokerEvent]:
         """Hand over the events since the last call."""
         if not self.fresh:
             return []
         told, self.fresh = self.fresh, []
         return told
 
-    def fill(self, times: Any, equity: Any, cash: Any) -> None:
+    def fill(
+        self, times: NDArray[np.int64], equity: NDArray[np.float64], cash: NDArray[np.float64]
+    ) -> None:
         """Write the rows of many moments, given as numpy arrays."""
         self.times.frombytes(times.tobytes())
         self.equity_rows.frombytes(equity.tobytes())

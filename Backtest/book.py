@@ -7,8 +7,7 @@ after the fill. 4. Under `this_close`, market entries fill at the close. 5. Trai
 the finished bar.
 """
 
-from typing import Any
-
+from adapters.orders import EventDetails
 from Backtest import rejections
 from Backtest.account import Account
 from Backtest.fills import (
@@ -137,7 +136,7 @@ class Book:
         notional = order.volume * fill.price
         fee = notional * self.settings.commission
         least = self.settings.min_notional
-        told: dict[str, Any] = {
+        told: EventDetails = {
             "position_id": order.position_id,
             "order_id": order.order_id,
             "symbol": order.symbol,
@@ -147,20 +146,19 @@ class Book:
             "price": fill.price,
             "rule": fill.rule,
             "comment": order.comment,
-            "timestamp": fill.time,
         }
         if least is not None and notional < least:
             reason = rejections.worth_too_little(notional, least)
-            self.account.tell("order_rejected", **told, reason=reason)
+            self.account.tell("order_rejected", timestamp=fill.time, **told | {"reason": reason})
         elif not self.account.can_pay(notional + fee):
             reason = rejections.lacks_cash(notional + fee, self.account.cash)
-            self.account.tell("order_rejected", **told, reason=reason)
+            self.account.tell("order_rejected", timestamp=fill.time, **told | {"reason": reason})
         else:
             self.account.cash = max(0.0, self.account.cash - (notional + fee))
             commission = self.settings.commission
             position = Position(order, fill, commission, self.market_cost, number)
             self.positions.append(position)
-            self.account.tell("position_opened", **told, fee=fee)
+            self.account.tell("position_opened", timestamp=fill.time, **told | {"fee": fee})
 
     def _meet(self, position: Position, bar: Bar, time: int, row: int, number: int) -> bool:
         """Let a bar meet a position's stop and its resting limit; whether only a part left."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple, SupportsFloat
 
 from Backtest.fills import STEP_ERROR, Step, round_down, round_up
 from Backtest.sim_errors import OrderError, nearest
@@ -66,7 +66,7 @@ class Order(NamedTuple):
 
 
 def read_order(
-    request: Mapping[str, Any],
+    request: Mapping[str, object],
     settings: SimSettings,
     order_id: str,
     position_id: str,
@@ -100,7 +100,7 @@ def read_order(
     )
 
 
-def read_protection(request: Mapping[str, Any]) -> Protection:
+def read_protection(request: Mapping[str, object]) -> Protection:
     """Read stop, target, trail and ROI of a request."""
     return Protection(
         sl=_beaten_price(request, "sl", "stop"),
@@ -113,7 +113,7 @@ def read_protection(request: Mapping[str, Any]) -> Protection:
     )
 
 
-def read_size(size: Any) -> tuple[str, float, float]:
+def read_size(size: object) -> tuple[str, float, float]:
     """Read a size: its form, its amount, and the cap, which is infinite where there is none.
 
     Raises:
@@ -130,7 +130,7 @@ def read_size(size: Any) -> tuple[str, float, float]:
     return str(form), float(amount), float(cap)
 
 
-def positive(value: Any, name: str) -> float:
+def positive(value: object, name: str) -> float:
     """Read a finite number above zero.
 
     Raises:
@@ -142,12 +142,14 @@ def positive(value: Any, name: str) -> float:
     return number
 
 
-def _number(value: Any, name: str) -> float:
+def _number(value: object, name: str) -> float:
     """Read a finite number; a bool or text is none."""
     if type(value) is float and math.isfinite(value):
         return value
     try:
-        number = math.nan if isinstance(value, (bool, str)) else float(value)
+        number = math.nan
+        if isinstance(value, SupportsFloat) and not isinstance(value, bool):
+            number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
@@ -155,7 +157,7 @@ def _number(value: Any, name: str) -> float:
     return number
 
 
-def _symbol(request: Mapping[str, Any], settings: SimSettings) -> str:
+def _symbol(request: Mapping[str, object], settings: SimSettings) -> str:
     """Read the symbol; with one symbol in the settings it may be left out."""
     symbol = request.get("symbol")
     if symbol is None and settings.symbols is not None and len(settings.symbols) == 1:
@@ -167,7 +169,7 @@ def _symbol(request: Mapping[str, Any], settings: SimSettings) -> str:
     return symbol
 
 
-def _volume(request: Mapping[str, Any], lot: float | None) -> float:
+def _volume(request: Mapping[str, object], lot: float | None) -> float:
     """Read the volume; one that is no multiple of the lot is refused, never rounded silently."""
     volume = positive(request.get("volume"), "volume")
     if lot is None:
@@ -179,7 +181,7 @@ def _volume(request: Mapping[str, Any], lot: float | None) -> float:
 
 
 def _waiting_price(
-    request: Mapping[str, Any], kind: str, sign: int, tick: float | None
+    request: Mapping[str, object], kind: str, sign: int, tick: float | None
 ) -> float | None:
     """Read the price of a LIMIT or STOP; a limit moves to the tick that is no worse for it."""
     if kind == "MARKET":
@@ -195,7 +197,7 @@ def _waiting_price(
     return on_tick
 
 
-def _beaten_price(request: Mapping[str, Any], key: str, anchor: str) -> float | None:
+def _beaten_price(request: Mapping[str, object], key: str, anchor: str) -> float | None:
     """Read a level; below zero it can never be reached, which is no fault if the anchor counts."""
     value = request.get(key)
     if value is not None and request.get(anchor) is not None and _number(value, key) <= 0.0:
@@ -203,13 +205,13 @@ def _beaten_price(request: Mapping[str, Any], key: str, anchor: str) -> float | 
     return _optional_price(request, key)
 
 
-def _optional_price(request: Mapping[str, Any], key: str) -> float | None:
+def _optional_price(request: Mapping[str, object], key: str) -> float | None:
     """Read a price that may be absent."""
     value = request.get(key)
     return None if value is None else positive(value, key)
 
 
-def _step(request: Mapping[str, Any], key: str, below: float) -> Step | None:
+def _step(request: Mapping[str, object], key: str, below: float) -> Step | None:
     """Read {"fraction": f} or {"distance": d}."""
     value = request.get(key)
     if value is None:
@@ -227,7 +229,7 @@ STEP_KEYS = {"fraction", "distance"}
 TRAIL_KEYS = {*STEP_KEYS, "activate_at", "only_after_activation"}
 
 
-def _sized_step(value: Mapping[str, Any], key: str, below: float) -> Step:
+def _sized_step(value: Mapping[str, object], key: str, below: float) -> Step:
     """Read the number of a step."""
     (form,) = STEP_KEYS & set(value)
     size = positive(value[form], f"{key}.{form}")
@@ -236,7 +238,7 @@ def _sized_step(value: Mapping[str, Any], key: str, below: float) -> Step:
     return Step(size, form == "fraction")
 
 
-def _trail(value: Any) -> Trail | None:
+def _trail(value: object) -> Trail | None:
     """Read a trailing stop."""
     if value is None:
         return None
@@ -257,7 +259,7 @@ def _trail(value: Any) -> Trail | None:
     )
 
 
-def _roi(value: Any) -> tuple[tuple[int, float], ...]:
+def _roi(value: object) -> tuple[tuple[int, float], ...]:
     """Read {minutes: profit} as milliseconds and profits, sorted; text keys are accepted."""
     if value is None:
         return ()

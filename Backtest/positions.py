@@ -5,8 +5,9 @@ shorts; see `Backtest.fills`.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from adapters.orders import PositionView
 from Backtest.fills import (
     BY_LIMIT,
     FROM_OPEN,
@@ -284,9 +285,9 @@ class Position:
             exit_row=fill.row,
         )
 
-    def view(self, price: float) -> dict[str, Any]:
+    def view(self, price: float) -> PositionView:
         """Show the position as the dict that `get_positions` documents."""
-        shown = {
+        shown: PositionView = {
             "position_id": self.position_id,
             "order_id": self.order_id,
             "symbol": self.symbol,
@@ -307,7 +308,7 @@ class Position:
         self.refresh(shown, price)
         return shown
 
-    def refresh(self, shown: dict[str, Any], price: float) -> None:
+    def refresh(self, shown: PositionView, price: float) -> None:
         """Bring a view up to date: what changes from bar to bar while the volume stays."""
         profit = self.sign * self.volume * (price - self.entry.price)
         shown["price"] = price

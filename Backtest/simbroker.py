@@ -5,15 +5,17 @@ where a candle leaves room: see `Backtest.fills` for what a bar proves and `Back
 order of things inside a bar.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from Backtest.account import Account
+from adapters.orders import AccountView, BrokerEvent, OrderAnswer, PositionView
 from Backtest.book import Book
 from Backtest.fills import STEP_ERROR, Bar, round_down
 from Backtest.orders import positive, read_order
 from Backtest.positions import Closing, Position, Trade
 from Backtest.rejections import by_cause
 from Backtest.rows import INFINITY, Row, fault_of, read_row
+from Backtest.run_state import RunState, laid_out
 from Backtest.sim_errors import CandleError, OrderError
 from Backtest.sim_settings import read_settings
 from Backtest.times import LAST_MS, iso
@@ -39,30 +41,33 @@ class SimBroker:
             SettingError: a setting is unknown or out of its range.
         """
         self.settings = read_settings(settings)
-        self._account = Account(self.settings.capital)
-        self._books: dict[str, Book] = {}
-        self._feed = Book("", self.settings, self._account, 0)
-        self._stepped = 0
-        self._orders = 0
+        self._state = RunState(self.settings)
         self._tape: Tape | None = None
+
+    @property
+    def _run(self) -> RunState:
+        """Gives the state of the run; an adopted one is laid out when it is first looked into."""
+        if self._tape is not None:
+            self._state, self._tape = laid_out(self._tape), None
+        return self._state
 
     # Orders -----------------------------------------------------------------------------------
 
-    def place_order(self, order_request: dict[str, Any]) -> dict[str, Any]:
+    def place_order(self, order_request: Mapping[str, object]) -> OrderAnswer:
         """Take an order; it fills from the bar after the decision bar on.
 
         Returns:
             success, order_id, position_id (reserved for the fill), fill_price (None until
             filled), and error if it was refused.
         """
-        self._unroll()
-        number = self._orders + 1
+        run = self._run
+        number = run.orders + 1
         try:
             order = read_order(order_request, self.settings, f"ord_{number}", f"pos_{number}")
         except OrderError as error:
             return self._turn_down(order_request, str(error))
-        self._orders = number
-        self._book(order.symbol).add(order)
+        run.orders = number
+        run.book(order.symbol).add(order)
         return {
             "success": True,
             "order_id": order.order_id,
@@ -70,11 +75,12 @@ class SimBroker:
             "fill_price": None,
         }
 
-    def _turn_down(self, request: dict[str, Any], reason: str) -> dict[str, Any]:
+    def _turn_down(self, request: Mapping[str, Any], reason: str) -> OrderAnswer:
         """Refuse a request at once, with an event that says why."""
-        self._account.tell(
+        run = self._run
+        run.account.tell(
             "order_rejected",
-            timestamp=self._feed.time if self._stepped else None,
+            timestamp=run.feed.time if run.stepped else None,
             position_id=None,
             order_id=None,
             symbol=request.get("symbol"),
@@ -85,17 +91,22 @@ class SimBroker:
             comment=str(request.get("comment") or ""),
             reason=reason,
         )
-        nothing = {"order_id": None, "position_id": None, "fill_price": None}
-        return {"success": False, **nothing, "error": reason}
+        nothing: OrderAnswer = {
+            "success": False,
+            "order_id": None,
+            "position_id": None,
+            "fill_price": None,
+            "error": reason,
+        }
+        return nothing
 
     def cancel_order(self, order_id: str) -> bool:
         """Withdraw an order or a close that has not filled; False if there is none."""
-        self._unroll()
-        return any(book.cancel(order_id) for book in self._books.values())
+        return any(book.cancel(order_id) for book in self._run.books.values())
 
     def close_position(
         self, pos_id: str, price: float | None = None, volume: float | None = None
-    ) -> dict[str, Any]:
+    ) -> OrderAnswer:
         """Ask for a close: at the next open, or at `price` or better; all of it, or a volume.
 
         A position has one close at a time: another one takes the place of a close that waits.
@@ -104,36 +115,37 @@ class SimBroker:
         Returns:
             success, order_id, position_id, fill_price (None until filled), error if refused.
         """
-        answer: dict[str, Any] = {
+        answer: OrderAnswer = {
             "success": False,
             "order_id": None,
             "position_id": pos_id,
             "fill_price": None,
         }
-        self._unroll()
-        book, position = self._find(pos_id)
-        if book is None or position is None:
+        run = self._run
+        found = run.find(pos_id)
+        if found is None:
             return {**answer, "error": f"no open position {pos_id!r}"}
+        book, position = found
         try:
             part = self._closing_volume(position, volume)
             limit = None if price is None else position.sign * positive(price, "price")
         except OrderError as error:
             return {**answer, "error": str(error)}
-        self._orders += 1
-        order_id = f"ord_{self._orders}"
+        run.orders += 1
+        order_id = f"ord_{run.orders}"
         if limit is None and self.settings.execution == "this_close":
             filled = book.close_now(position, part)
-            self._account.mark(self._feed.time, self._equity())
+            run.account.mark(run.feed.time, run.equity())
             return {**answer, "success": True, "order_id": order_id, "fill_price": filled}
         position.closing = Closing(order_id, part, limit)
         return {**answer, "success": True, "order_id": order_id}
 
     def hold_roi(self, pos_id: str) -> bool:
         """Leave a position's ROI out of the next bar (`ignore_roi_if_entry_signal`)."""
-        self._unroll()
-        book, position = self._find(pos_id)
-        if book is None or position is None:
+        found = self._run.find(pos_id)
+        if found is None:
             return False
+        book, position = found
         position.roi_held_bar = book.bars
         return True
 
@@ -154,7 +166,7 @@ class SimBroker:
 
     # Time -------------------------------------------------------------------------------------
 
-    def step_bar(self, bar: Any) -> list[dict[str, Any]]:
+    def step_bar(self, bar: Any) -> list[BrokerEvent]:
         """Play one bar: a Series, a dict or a `Row`, names in either case of letters.
 
         Returns:
@@ -164,7 +176,7 @@ class SimBroker:
         Raises:
             CandleError: the bar is malformed or out of order; it names the bar's number.
         """
-        return self.step_candle(*read_row(bar, self._stepped))
+        return self.step_candle(*read_row(bar, self._run.stepped))
 
     def step_candle(
         self,
@@ -175,30 +187,29 @@ class SimBroker:
         close: float,
         volume: float = 0.0,
         symbol: str | None = None,
-    ) -> list[dict[str, Any]]:
+    ) -> list[BrokerEvent]:
         """Play one bar of plain numbers; `step_bar` for loops that hold columns."""
-        if self._tape is not None:
-            self._unroll()
-        book = self._feed if symbol is None else self._book(symbol)
+        run = self._run
+        book = run.feed if symbol is None else run.book(symbol)
         sound = (
             0.0 < low <= open_ <= high < INFINITY
             and low <= close <= high
             and 0.0 <= volume < INFINITY
             and timestamp > book.time
-            and self._feed.time <= timestamp <= LAST_MS
+            and run.feed.time <= timestamp <= LAST_MS
         )
         if not sound:
             self._refuse(Row(timestamp, open_, high, low, close, volume, symbol), book)
-        self._stepped += 1
-        account = self._account
+        run.stepped += 1
+        account = run.account
         new_moment = not account.times or account.times[-1] != timestamp
         row = len(account.times) - (0 if new_moment else 1)
         if symbol is None:
-            for other in self._books.values():
+            for other in run.books.values():
                 self._play(other, timestamp, row, open_, high, low, close)
         self._play(book, timestamp, row, open_, high, low, close)
-        self._feed.time = timestamp
-        account.mark(timestamp, self._equity())
+        run.feed.time = timestamp
+        account.mark(timestamp, run.equity())
         return account.take_fresh() if account.fresh else []
 
     def _play(
@@ -227,10 +238,10 @@ class SimBroker:
         if fault is None and row.timestamp > LAST_MS:
             fault = f"its time {row.timestamp} is no timestamp in milliseconds"
         if fault is None:
-            last = max(book.time, self._feed.time)
+            last = max(book.time, self._state.feed.time)
             kind = "repeats" if row.timestamp == last else "is before"
             fault = f"its time {iso(row.timestamp)} {kind} the last bar's {iso(last)}"
-        number = self._stepped
+        number = self._state.stepped
         raise CandleError(
             f"bar {number} (counting from 0): {fault}",
             "Mend or remove the candle; the run stops at bad data",
@@ -239,34 +250,33 @@ class SimBroker:
 
     def open_book(self, symbol: str) -> Book:
         """The book of a symbol whose candles a `Backtest.walk` steps."""
-        self._unroll()
-        return self._book(symbol)
+        return self._run.book(symbol)
 
     def skip(self, book: Book, timestamp: int, close: float, bars: int) -> None:
         """Pass bars that were accounted for already, to the time and close of the last of them."""
-        self._stepped += bars
+        run = self._state
+        run.stepped += bars
         book.bars += bars
-        book.time = self._feed.time = timestamp
+        book.time = run.feed.time = timestamp
         book.close = close
-        book.row = len(self._account.times) - 1
+        book.row = len(run.account.times) - 1
 
     @property
     def stepped_bars(self) -> int:
         """How many bars have been stepped; a compiled run counts when it is laid out."""
-        return self._stepped
+        return self._state.stepped
 
     @property
     def equity(self) -> float:
         """Cash and what the open positions are worth at the last close."""
-        self._unroll()
-        return self._equity()
+        return self._run.equity()
 
     # The compiled path -------------------------------------------------------------------------
 
     @property
     def is_fresh(self) -> bool:
         """Whether nothing has been asked of the broker yet."""
-        return self._stepped == 0 and self._orders == 0 and not self._account.events
+        return self._tape is None and self._state.is_fresh
 
     def adopt(self, tape: "Tape") -> None:
         """Take over what a compiled run did, as if every bar had been stepped here.
@@ -274,89 +284,51 @@ class SimBroker:
         Raises:
             ValueError: the broker has been used, or the run had other settings.
         """
-        if not self.is_fresh or self._tape is not None or tape.settings != self.settings:
+        if not self.is_fresh or tape.settings != self.settings:
             raise ValueError("only an unused broker of the same settings can adopt a run")
         self._tape = tape
 
-    def _unroll(self) -> None:
-        """Lay an adopted run out in books and account; from here on, bars can be stepped."""
-        tape = self._tape
-        if tape is None:
-            return
-        self._tape = None
-        candles, account, book = tape.candles, self._account, self._book(tape.symbol)
-        for trade in tape.trades():
-            account.book(trade)
-        for event, told in tape.events():
-            account.tell(event, **told)
-        account.fill(candles.times, tape.equity, tape.cash)
-        account.cash = tape.end.cash
-        last = len(candles) - 1
-        account.fresh = [
-            event
-            for event in account.fresh
-            if event["timestamp"] == iso(account.times[last])
-            and event["event"] == "position_closed"
-            and self.settings.execution == "this_close"
-        ]
-        self._stepped = len(candles)
-        self._orders = tape.end.orders
-        self._feed.time = account.times[last]
-        book.bars = len(candles)
-        book.first_open = float(candles.open[0])
-        book.close = float(candles.close[last])
-        book.time = account.times[last]
-        book.row = last
-        book.positions = tape.open_positions()
-        book.orders = tape.waiting_orders()
-
     # Views ------------------------------------------------------------------------------------
 
-    def get_positions(self) -> list[dict[str, Any]]:
+    def get_positions(self) -> list[PositionView]:
         """Show the open positions by symbol, oldest first.
 
         Keys: position_id, order_id, symbol, action, side, volume, entry_price, entry_time, price
         (last close), sl and tp (the levels in force, None if none), unrealized_pnl, fees,
         rule_in, comment, closing.
         """
-        self._unroll()
-        return [
-            position.view(book.close)
-            for book in self._books.values()
-            for position in book.positions
-        ]
+        return [position.view(book.close) for book, position in self._run.positions()]
 
-    def get_account(self) -> dict[str, Any]:
+    def get_account(self) -> AccountView:
         """Show the account: capital, cash, equity, positions_value, realized_pnl, ..."""
-        self._unroll()
-        value = sum(book.value() for book in self._books.values())
-        held = [position for book in self._books.values() for position in book.positions]
+        run = self._run
+        books, account = run.books.values(), run.account
+        value = sum(book.value() for book in books)
+        held = [position for _, position in run.positions()]
         return {
             "capital": self.settings.capital,
-            "cash": self._account.cash,
-            "equity": self._account.cash + value,
+            "cash": account.cash,
+            "equity": account.cash + value,
             "positions_value": value,
-            "realized_pnl": self._account.realized_pnl,
-            "fees": self._account.paid_fees + sum(p.entry_fee for p in held),
+            "realized_pnl": account.realized_pnl,
+            "fees": account.paid_fees + sum(p.entry_fee for p in held),
             "open_positions": len(held),
-            "pending_orders": sum(len(book.orders) for book in self._books.values()),
+            "pending_orders": sum(len(book.orders) for book in books),
         }
 
     def get_trades(self) -> list[Trade]:
         """Every trade in closing order, then the forced exits of what is still open."""
-        self._unroll()
-        forced = [trade for book in self._books.values() for trade in book.forced_exits()]
-        return [*self._account.trades, *forced]
+        run = self._run
+        forced = [trade for book in run.books.values() for trade in book.forced_exits()]
+        return [*run.account.trades, *forced]
 
-    def get_events(self) -> list[dict[str, Any]]:
+    def get_events(self) -> list[BrokerEvent]:
         """Every event since the start, as `step_bar` returned them."""
-        self._unroll()
-        return [dict(event) for event in self._account.events]
+        return [event.copy() for event in self._run.account.events]
 
     def get_equity_curve(self) -> list[tuple[int, float, float]]:
         """One row a moment: UTC milliseconds, equity, cash."""
-        self._unroll()
-        account = self._account
+        account = self._run.account
         return list(zip(account.times, account.equity_rows, account.cash_rows, strict=True))
 
     def generate_report(self) -> dict[str, Any]:
@@ -375,8 +347,8 @@ class SimBroker:
                 rejected=tape.rejected,
                 alone=True,
             )
-        account = self._account
-        fed = [book for book in (self._feed, *self._books.values()) if book.first_open > 0.0]
+        run, account = self._state, self._state.account
+        fed = [book for book in (run.feed, *run.books.values()) if book.first_open > 0.0]
         named = [book for book in fed if book.symbol]
         refused = (event for event in account.events if event["event"] == "order_rejected")
         return make_report(
@@ -395,27 +367,3 @@ class SimBroker:
         return write_report(
             out_dir, self.get_trades(), self.get_equity_curve(), self.generate_report()
         )
-
-    def _equity(self) -> float:
-        """Cash and what the positions are worth."""
-        equity = self._account.cash
-        for book in self._books.values():
-            if book.positions:
-                equity += book.value()
-        return equity
-
-    def _book(self, symbol: str) -> Book:
-        """The symbol's book, opened when it is first named."""
-        book = self._books.get(symbol)
-        if book is None:
-            book = Book(symbol, self.settings, self._account, self._feed.bars)
-            self._books[symbol] = book
-        return book
-
-    def _find(self, position_id: str) -> tuple[Book | None, Position | None]:
-        """Find an open position and its book."""
-        for book in self._books.values():
-            position = book.find(position_id)
-            if position is not None:
-                return book, position
-        return None, None

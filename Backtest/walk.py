@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from adapters.orders import BrokerEvent
     from Backtest.candles import Candles
     from Backtest.positions import Position
     from Backtest.simbroker import SimBroker
@@ -82,7 +83,7 @@ class Walk:
             book.first_open = self._plain.open[first]
         broker.skip(book, self._plain.times[bars - 1], self._plain.close[bars - 1], bars - first)
 
-    def step(self, idx: int) -> list[dict[str, Any]]:
+    def step(self, idx: int) -> list[BrokerEvent]:
         """Step a bar in full, after the quiet ones before it."""
         self.catch_up(idx)
         self._stepped = idx + 1

@@ -25,7 +25,7 @@ class SimBrokerAdapter:
 
     def place_order(self, order_request: dict[str, Any]) -> dict[str, Any]:
         """Send an order; see `SimBroker.place_order`."""
-        return self.broker.place_order(order_request)
+        return dict(self.broker.place_order(order_request))
 
     def cancel_order(self, order_id: str) -> bool:
         """Withdraw an order that has not filled."""
@@ -35,19 +35,19 @@ class SimBrokerAdapter:
         self, pos_id: str, price: float | None = None, volume: float | None = None
     ) -> dict[str, Any]:
         """Close a position, or a volume of it; see `SimBroker.close_position`."""
-        return self.broker.close_position(pos_id, price, volume)
+        return dict(self.broker.close_position(pos_id, price, volume))
 
     def step_bar(self, bar: Any) -> list[dict[str, Any]]:
         """Play one bar: a Series, a dict or a row."""
-        return self.broker.step_bar(bar)
+        return [dict(event) for event in self.broker.step_bar(bar)]
 
     def get_positions(self) -> list[dict[str, Any]]:
         """Show the open positions."""
-        return self.broker.get_positions()
+        return [dict(position) for position in self.broker.get_positions()]
 
     def get_account(self) -> dict[str, Any]:
         """Show the account."""
-        return self.broker.get_account()
+        return dict(self.broker.get_account())
 
     def generate_report(self) -> dict[str, Any]:
         """Summarise the run so far."""

@@ -1,16 +1,17 @@
 """Candles looked through once, in machine code; `Backtest.candles` names what is wrong."""
 
-from typing import Any
-
 import numpy as np
 
+from Backtest.compiled.kernel_forms import Floats, Wholes
 from Backtest.compiled.machine_code import NUMBERS, WHOLE, fills, loop, types
 
 EXACT_US = 2**53  # up to here a double holds every whole number
 
 
 @loop(WHOLE, NUMBERS, NUMBERS, NUMBERS, NUMBERS, NUMBERS)
-def are_sound(times: Any, opens: Any, highs: Any, lows: Any, closes: Any, volumes: Any) -> bool:
+def are_sound(
+    times: Wholes, opens: Floats, highs: Floats, lows: Floats, closes: Floats, volumes: Floats
+) -> bool:
     """Whether every row can be a candle and comes after its predecessor."""
     faults = 0
     for row in range(opens.size):
@@ -25,7 +26,7 @@ def are_sound(times: Any, opens: Any, highs: Any, lows: Any, closes: Any, volume
 
 
 @loop(WHOLE, fills(types.int64))
-def us_to_ms(stamps: Any, times: Any) -> bool:
+def us_to_ms(stamps: Wholes, times: Wholes) -> bool:
     """Whether microseconds since 1970 could be turned into milliseconds, rounded down.
 
     A product of doubles is off by less than one millisecond, which the rest shows; whole division

@@ -4,8 +4,6 @@ The same rules, in the same order and with the same arithmetic, as `Backtest.boo
 `adapters.strategy_loop`; the tests hold the two equal to the last bit.
 """
 
-from typing import Any
-
 import numpy as np
 
 from Backtest.compiled.kernel_forms import (
@@ -24,7 +22,11 @@ from Backtest.compiled.kernel_forms import (
     TRAILING,
     Charges,
     End,
+    Flags,
+    Floats,
     Orders,
+    Signs,
+    Wholes,
 )
 from Backtest.compiled.kernel_parts import (
     distance_of,
@@ -52,23 +54,23 @@ from Backtest.compiled.machine_code import FLAGS, NUMBERS, WHOLE, fills, loop, n
     *(fills(types.float64), fills(types.int64, 2), fills(types.float64, 2)),
 )
 def play(
-    times: Any,
-    opens: Any,
-    highs: Any,
-    lows: Any,
-    closes: Any,
-    enter: Any,
-    leave_long: Any,
-    leave_short: Any,
-    stop_sizes: Any,
-    target_sizes: Any,
-    roi_ms: Any,
-    roi_profit: Any,
+    times: Wholes,
+    opens: Floats,
+    highs: Floats,
+    lows: Floats,
+    closes: Floats,
+    enter: Signs,
+    leave_long: Flags,
+    leave_short: Flags,
+    stop_sizes: Floats,
+    target_sizes: Floats,
+    roi_ms: Wholes,
+    roi_profit: Floats,
     orders: Orders,
     charges: Charges,
-    equity_rows: Any,
-    whole: Any,
-    exact: Any,
+    equity_rows: Floats,
+    whole: Wholes,
+    exact: Floats,
 ) -> End:
     """Play every bar.
 

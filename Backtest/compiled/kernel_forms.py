@@ -2,6 +2,14 @@
 
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Wholes = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Signs = NDArray[np.int8]
+
 # What happened, in the order in which it happened: the rows that `play` returns.
 OPENED, LEFT, REFUSED, TOO_SMALL, TOO_DEAR = 0, 1, 2, 3, 4
 KIND, BAR, NUMBER, SIGN, RULE = 0, 1, 2, 3, 4  # columns of the integer rows

@@ -1,7 +1,5 @@
 """The steps of the compiled loop: prices, sizes, levels, fills, and bars that change nothing."""
 
-from typing import Any
-
 import numpy as np
 
 from Backtest.compiled.kernel_forms import (
@@ -17,9 +15,16 @@ from Backtest.compiled.kernel_forms import (
     TOO_SMALL,
     UNITS,
     Charges,
+    Flags,
+    Floats,
     Orders,
+    Signs,
+    Wholes,
 )
 from Backtest.compiled.machine_code import part
+
+Log = tuple[Wholes, Floats]
+Held = tuple[int, int, float, float]  # number, sign, volume, entry price
 
 
 @part
@@ -112,7 +117,7 @@ def is_sound(orders: Orders, sign: int, close: float, stop_size: float, target_s
 
 @part
 def roi_level(
-    roi_ms: Any, roi_profit: Any, held_ms: int, entry: float, sign: int, commission: float
+    roi_ms: Wholes, roi_profit: Floats, held_ms: int, entry: float, sign: int, commission: float
 ) -> float:
     """The mirrored price of the largest ROI key reached, infinite before the first."""
     reached = -1
@@ -129,7 +134,7 @@ def roi_level(
 
 
 @part
-def note(log: Any, rows: int, facts: Any, amounts: Any) -> int:
+def note(log: Log, rows: int, facts: tuple[int, ...], amounts: tuple[float, ...]) -> int:
     """Write down one thing that happened; the number of rows after it."""
     whole, exact = log
     for place in range(5):
@@ -140,7 +145,13 @@ def note(log: Any, rows: int, facts: Any, amounts: Any) -> int:
 
 @part
 def leave(
-    log: Any, rows: int, bar: int, held: Any, how: Any, cash: float, charges: Charges
+    log: Log,
+    rows: int,
+    bar: int,
+    held: Held,
+    how: tuple[int, float, bool, float],
+    cash: float,
+    charges: Charges,
 ) -> tuple[float, int]:
     """Close a position: the cash and the rows after it.
 
@@ -165,7 +176,13 @@ def leave(
 
 @part
 def enter_at(
-    log: Any, rows: int, bar: int, order: Any, raw: float, cash: float, charges: Charges
+    log: Log,
+    rows: int,
+    bar: int,
+    order: tuple[int, int, float],
+    raw: float,
+    cash: float,
+    charges: Charges,
 ) -> tuple[int, float, float, int]:
     """Fill an entry or reject it: what became of it, its price, the cash and the rows after it."""
     number, sign, volume = order
@@ -184,7 +201,7 @@ def enter_at(
 
 
 @part
-def rest(bar: int, enter: Any, words: Any, equity: float, equity_rows: Any) -> int:
+def rest(bar: int, enter: Signs, words: Wholes, equity: float, equity_rows: Floats) -> int:
     """Pass the bars at which nothing is held, waits or is wanted; the bar that ends them.
 
     `words` shows `enter` eight bars at a time.
@@ -203,7 +220,13 @@ def rest(bar: int, enter: Any, words: Any, equity: float, equity_rows: Any) -> i
 
 @part
 def hold(
-    bar: int, candles: Any, signals: Any, bounds: Any, held: Any, cash: float, equity_rows: Any
+    bar: int,
+    candles: tuple[Floats, Floats, Floats],
+    signals: tuple[Signs, Flags],
+    bounds: tuple[float, float],
+    held: Held,
+    cash: float,
+    equity_rows: Floats,
 ) -> int:
     """Pass the bars at which a position only changes its value; the bar that ends them."""
     highs, lows, closes = candles[0][bar:], candles[1][bar:], candles[2][bar:]

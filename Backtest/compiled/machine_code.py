@@ -8,6 +8,7 @@ import ctypes
 import hashlib
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -75,8 +76,9 @@ def _compiled(function: Callable[..., Any], signature: Any) -> Any:
         return njit(signature, nogil=True, error_model="numpy")(function)
 
 
-def _keep_memory() -> None:
-    """Have the columns of a run use again the memory of the run before.
+@cache
+def keep_freed_memory() -> None:
+    """Lets the columns of a run use again the memory of the run before; once in a process.
 
     glibc hands freed memory back to the system, and having it faulted in anew takes longer than
     most loops here.
@@ -89,4 +91,3 @@ def _keep_memory() -> None:
 
 
 DIGEST = _digest()
-_keep_memory()

@@ -1,12 +1,11 @@
 """Rules over whole series in one pass of machine code; `adapters.series` says what they mean."""
 
-from typing import Any
-
+from Backtest.compiled.kernel_forms import Flags, Floats
 from Backtest.compiled.machine_code import NUMBERS, fills, loop, types
 
 
 @loop(NUMBERS, NUMBERS, fills(types.boolean))
-def crossings(a: Any, b: Any, crossed: Any) -> None:
+def crossings(a: Floats, b: Floats, crossed: Flags) -> None:
     """Fill in where a is above b and was at or below it one bar before."""
     crossed[:1] = False
     now_a, now_b, before_a, before_b = a[1:], b[1:], a[:-1], b[:-1]
@@ -16,7 +15,7 @@ def crossings(a: Any, b: Any, crossed: Any) -> None:
 
 
 @loop(NUMBERS, NUMBERS, fills(types.boolean), fills(types.boolean))
-def both_crossings(a: Any, b: Any, above: Any, below: Any) -> None:
+def both_crossings(a: Floats, b: Floats, above: Flags, below: Flags) -> None:
     """Fill in the crossings of a over b, and those of b over a."""
     above[:1] = below[:1] = False
     now_a, now_b, before_a, before_b = a[1:], b[1:], a[:-1], b[:-1]

@@ -15,6 +15,7 @@ from Backtest.sim_settings import SimSettings, step_parts
 if TYPE_CHECKING:
     from Backtest.candles import Candles
     from Backtest.compiled.tape import Tape
+    from Backtest.fills import Step
     from Backtest.strategy_signals import Signals
 
 # Where the event path's time reaches that of importing numba; loaded already, it costs nothing.
@@ -72,13 +73,13 @@ class Room:
         self._rows = np.empty((0, 5), np.int64), np.empty((0, 5), np.float64)
         self._equity = np.empty(0)
 
-    def arrays(self, bars: int, rows: int) -> list[Any]:
+    def arrays(self, bars: int, rows: int) -> tuple[forms.Floats, forms.Wholes, forms.Floats]:
         """What the compiled loop fills, for so many bars and rows."""
         if len(self._equity) < bars:
             self._equity = np.empty(bars)
         if len(self._rows[0]) < rows:
             self._rows = np.empty((rows, 5), np.int64), np.empty((rows, 5), np.float64)
-        return [self._equity[:bars], *self._rows]
+        return self._equity[:bars], *self._rows
 
 
 def run_signals(
@@ -100,10 +101,12 @@ def run_signals(
         room: to use again; the tape holds until its next use.
     """
     from Backtest.compiled.kernel import play
+    from Backtest.compiled.machine_code import keep_freed_memory
     from Backtest.compiled.tape import Tape
 
+    keep_freed_memory()
     filled = (room or Room()).arrays(len(candles), room_for(signals))
-    end = play(*arguments_of(candles, signals, settings, rules), *filled)
+    end = play(*[*arguments_of(candles, signals, settings, rules), *filled])
     if end.fault != forms.SOUND:
         return None
     equity, whole, exact = filled
@@ -149,10 +152,10 @@ def arguments_of(
     ]
 
 
-def orders_of(signals: Signals) -> Any:
+def orders_of(signals: Signals) -> forms.Orders:
     """What every entry asks for, as the compiled loop reads it."""
 
-    def form(step: Any) -> int:
+    def form(step: Step | None) -> int:
         if step is None:
             return forms.NO_LEVEL
         return forms.FRACTION if step.is_fraction else forms.DISTANCE
@@ -174,7 +177,7 @@ def orders_of(signals: Signals) -> Any:
     )
 
 
-def charges_of(settings: SimSettings, rules: LoopRules) -> Any:
+def charges_of(settings: SimSettings, rules: LoopRules) -> forms.Charges:
     """What the broker and the loop are set to, as the compiled loop reads it."""
     tick_units, tick_scale = step_parts(settings.tick)
     lot_units, lot_scale = step_parts(settings.lot)

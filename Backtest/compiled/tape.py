@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adapters.orders import EventDetails
 from Backtest import rejections
 from Backtest.compiled import kernel_forms as forms
 from Backtest.fills import bankruptcy_price, fill_price
@@ -191,28 +192,31 @@ class Tape:
             first_bar=decided + 1,
         )
 
-    def events(self) -> list[tuple[str, dict[str, Any]]]:
-        """Every event in its order: its name, and what `Account.tell` is told of it."""
-        told = []
-        entered: list[int] = []
+    def events(self) -> list[tuple[str, int | None, EventDetails]]:
+        """Lists every event in its order: its name, its time and what it is about."""
+        told: list[tuple[str, int | None, EventDetails]] = []
+        times, entry = self.candles.times, 0.0
         for row, exact in zip(self.whole.tolist(), self.exact.tolist(), strict=True):
-            kind = row[forms.KIND]
+            kind, bar = row[forms.KIND], row[forms.BAR]
+            time = int(times[bar])
             if kind == forms.OPENED:
-                entered = [*row, *exact]
-                told.append(("position_opened", self._entry_event(row, exact)))
+                entry = exact[forms.PRICE]
+                told.append(("position_opened", time, self._entry_event(row, exact)))
             elif kind == forms.LEFT:
-                told.append(self._leaving_event(row, exact, entered))
+                event, about = self._leaving_event(row, exact, entry)
+                told.append((event, time, about))
             elif kind == forms.REFUSED:
-                told.append(("order_rejected", self._refusal(row)))
+                before = int(times[bar - 1]) if bar else None
+                told.append(("order_rejected", before, self._refusal(row)))
             else:
-                told.append(("order_rejected", self._rejection(row, exact)))
+                told.append(("order_rejected", time, self._rejection(row, exact)))
         return told
 
-    def _entry_event(self, row: list[int], exact: list[float]) -> dict[str, Any]:
+    def _entry_event(self, row: list[int], exact: list[float]) -> EventDetails:
         volume, price = exact[forms.VOLUME], exact[forms.PRICE]
         return self._wanted(row, exact) | {"fee": volume * price * self.settings.commission}
 
-    def _wanted(self, row: list[int], exact: list[float]) -> dict[str, Any]:
+    def _wanted(self, row: list[int], exact: list[float]) -> EventDetails:
         sign = row[forms.SIGN]
         action, comment = ACTION_RULES[sign]
         return {
@@ -225,10 +229,9 @@ class Tape:
             "price": exact[forms.PRICE],
             "rule": comment,
             "comment": comment,
-            "timestamp": int(self.candles.times[row[forms.BAR]]),
         }
 
-    def _rejection(self, row: list[int], exact: list[float]) -> dict[str, Any]:
+    def _rejection(self, row: list[int], exact: list[float]) -> EventDetails:
         notional = exact[forms.VOLUME] * exact[forms.PRICE]
         if row[forms.KIND] == forms.TOO_SMALL:
             least = self.settings.min_notional or 0.0
@@ -238,11 +241,9 @@ class Tape:
             reason = rejections.lacks_cash(needed, exact[forms.CASH])
         return self._wanted(row, exact) | {"reason": reason}
 
-    def _refusal(self, row: list[int]) -> dict[str, Any]:
-        bar = row[forms.BAR]
+    def _refusal(self, row: list[int]) -> EventDetails:
         action, comment = ACTION_RULES[row[forms.SIGN]]
         return {
-            "timestamp": int(self.candles.times[bar - 1]) if bar else None,
             "position_id": None,
             "order_id": None,
             "symbol": self.symbol,
@@ -255,11 +256,10 @@ class Tape:
         }
 
     def _leaving_event(
-        self, row: list[int], exact: list[float], entered: list[Any]
-    ) -> tuple[str, dict[str, Any]]:
+        self, row: list[int], exact: list[float], entry: float
+    ) -> tuple[str, EventDetails]:
         rule, sign = row[forms.RULE], row[forms.SIGN]
         volume, _, price, best, _ = exact
-        entry = entered[5 + forms.PRICE]
         commission = self.settings.commission
         fees = volume * entry * commission + volume * price * commission
         if rule == forms.EXIT_RULE:
@@ -281,7 +281,6 @@ class Tape:
             "pnl": sign * volume * (price - entry) - fees,
             "fee": volume * price * commission,
             "ambiguous": best == best,
-            "timestamp": int(self.candles.times[row[forms.BAR]]),
         }
 
 

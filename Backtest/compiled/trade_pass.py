@@ -1,7 +1,5 @@
 """Trades laid out in columns and added up in machine code; `Backtest.metrics.ledger` holds them."""
 
-from typing import Any
-
 import numpy as np
 
 from Backtest.compiled.kernel_forms import (
@@ -14,6 +12,8 @@ from Backtest.compiled.kernel_forms import (
     RAW,
     SIGN,
     VOLUME,
+    Floats,
+    Wholes,
 )
 from Backtest.compiled.machine_code import NUMBERS, fills, loop, part, reads, types
 from Backtest.metrics.measures import exact_total
@@ -21,7 +21,13 @@ from Backtest.metrics.measures import exact_total
 
 @part
 def lay_one(
-    place: int, entry: Any, left: Any, rows: Any, sign: int, commission: float, columns: Any
+    place: int,
+    entry: Floats,
+    left: Floats,
+    rows: tuple[int, int],
+    sign: int,
+    commission: float,
+    columns: tuple[Floats, Wholes],
 ) -> None:
     """Fill in one trade: `entry` and `left` are its exact rows, `rows` the bars of both."""
     numbers, places = columns
@@ -45,13 +51,13 @@ def lay_one(
     *(fills(types.float64, 2), fills(types.int64, 2)),
 )
 def lay_out(
-    whole: Any,
-    exact: Any,
+    whole: Wholes,
+    exact: Floats,
     commission: float,
     last_bar: int,
-    forced: Any,
-    numbers: Any,
-    places: Any,
+    forced: Floats,
+    numbers: Floats,
+    places: Wholes,
 ) -> int:
     """Fill in the trades of the compiled loop's rows, in closing order.
 
@@ -84,7 +90,13 @@ def lay_out(
 
 @loop(*([NUMBERS] * 7))
 def tally(
-    pnl: Any, fees: Any, cost: Any, volume: Any, entry: Any, left: Any, best: Any
+    pnl: Floats,
+    fees: Floats,
+    cost: Floats,
+    volume: Floats,
+    entry: Floats,
+    left: Floats,
+    best: Floats,
 ) -> tuple[float, float, float, float, float, float, float]:
     """The exact sums of some trades, in the order of `Backtest.metrics.ledger.Tally`.
 

@@ -4,12 +4,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import ROUND_FLOOR, ROUND_HALF_UP, Decimal
 
+from adapters.orders import exact
+
 SIGNIFICANT_DIGITS = 14
-
-
-def exact(number: float) -> Decimal:
-    """The shortest decimal that a float stands for."""
-    return Decimal(repr(float(number)))
 
 
 def nearest_tick(price: float, tick: float) -> float:

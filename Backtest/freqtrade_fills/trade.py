@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from Backtest.freqtrade_fills.rounding import exact, nearest_tick, tick_above, tick_below
+from adapters.orders import exact
+from Backtest.freqtrade_fills.rounding import nearest_tick, tick_above, tick_below
 
 LIQUIDATION_BUFFER = 0.05  # Freqtrade leaves so much of the way to the exchange's liquidation
 

@@ -3,9 +3,8 @@
 Also sums that are rounded once, as Python's `math.fsum` gives them.
 """
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 
 from Backtest.compiled.machine_code import NUMBERS, WHOLE, fills, loop, part, types
 from Backtest.metrics.curves import LANES, Curve, Floats, Moving, Spans, finished, sums_of
@@ -14,6 +13,7 @@ BLOCK_ROWS = 64  # looked at together for a new peak or trough
 CHUNK_ROWS = 4096  # gone over twice; they stay in the processor's cache
 PARTIALS = 64  # more than doubles of any sizes need
 SUMS = fills(types.float64)
+Fall = tuple[float, float, float]  # the peak, the lowest row since, the deepest fall
 
 
 def survey(
@@ -32,7 +32,7 @@ def survey(
 
 
 @part
-def follow_fall(row: float, fall: Any) -> tuple[float, float, float]:
+def follow_fall(row: float, fall: Fall) -> Fall:
     """The peak, the lowest row since, and the deepest fall, after one more row.
 
     A fall is worked out when its peak is passed: rounding keeps the order, so the lowest row since
@@ -45,14 +45,14 @@ def follow_fall(row: float, fall: Any) -> tuple[float, float, float]:
 
 
 @part
-def fall_so_far(fall: Any) -> float:
+def fall_so_far(fall: Fall) -> float:
     """The deepest fall, that from the last peak too."""
     peak, trough, deepest = fall
     return float(max(deepest, 1.0 - trough / peak))
 
 
 @part
-def follow_falls(rows: Any, whole: Any, within: Any) -> Any:
+def follow_falls(rows: Floats, whole: Fall, within: Fall) -> tuple[Fall, Fall]:
     """Both falls after some more rows: that of the curve, and that of a span."""
     for first in range(0, rows.size, BLOCK_ROWS):
         block = rows[first : first + BLOCK_ROWS]
@@ -74,7 +74,7 @@ def follow_falls(rows: Any, whole: Any, within: Any) -> Any:
 
 
 @part
-def add_returns(rows: Any, totals: Any, squares: Any, losses: Any) -> None:
+def add_returns(rows: Floats, totals: Floats, squares: Floats, losses: Floats) -> None:
     """Add the returns after the first of some rows to lanes."""
     now, before = rows[1:], rows[:-1]
     even = now.size // LANES * LANES
@@ -97,15 +97,15 @@ def add_returns(rows: Any, totals: Any, squares: Any, losses: Any) -> None:
 
 @loop(NUMBERS, types.float64, WHOLE, WHOLE, WHOLE, SUMS, SUMS, SUMS, SUMS)
 def follow(
-    rows: Any,
+    rows: Floats,
     start: float,
-    bounds: Any,
-    firsts: Any,
-    lasts: Any,
-    totals: Any,
-    squares: Any,
-    losses: Any,
-    falls: Any,
+    bounds: NDArray[np.int64],
+    firsts: NDArray[np.int64],
+    lasts: NDArray[np.int64],
+    totals: Floats,
+    squares: Floats,
+    losses: Floats,
+    falls: Floats,
 ) -> float:
     """Walk along a curve: its returns, its deepest fall, and that of each span of rows.
 
@@ -156,7 +156,7 @@ def follow(
 
 
 @part
-def rounded_once(partials: Any, used: int) -> float:
+def rounded_once(partials: Floats, used: int) -> float:
     """Add up partial sums, the largest first; a tie goes where the next partial pulls it."""
     if used == 0:
         return 0.0
@@ -176,7 +176,7 @@ def rounded_once(partials: Any, used: int) -> float:
 
 
 @loop(NUMBERS)
-def exact_total(values: Any) -> float:
+def exact_total(values: Floats) -> float:
     """The sum, rounded once; not finite where the values or sums of them are not.
 
     Shewchuk's way: partial sums that do not overlap, the smallest first, hold it without error.

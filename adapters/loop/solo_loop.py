@@ -11,6 +11,7 @@ from adapters.base_adapter import BaseAdapter
 from adapters.loop.entries import may_leave, placed_id, sized_order
 from adapters.loop.feeds import Feed
 from adapters.loop.strategy_decisions import Decisions
+from adapters.orders import PositionView
 from adapters.simbroker_adapter import SimBrokerAdapter
 from Backtest.compiled.signal_run import LoopRules
 from Backtest.positions import Position
@@ -71,7 +72,7 @@ class _Solo:
         self._feed = feed
         self._rules = rules
         self._walk = walk
-        self._shown: dict[str, Any] = {}
+        self._shown: PositionView | None = None
         self._closes = feed.candles.plain.close
         self._leaves = feed.decisions.leaves
 
@@ -110,10 +111,11 @@ class _Solo:
             self._adapter.hold_roi(held.position_id)
         return False
 
-    def _view(self, held: Position, close: float) -> dict[str, Any]:
-        """The position as `get_positions` shows it; what never changes is kept."""
-        if self._shown.get("position_id") != held.position_id:
-            self._shown = held.view(close)
-        shown = self._shown.copy()
+    def _view(self, held: Position, close: float) -> PositionView:
+        """Shows the position as `get_positions` does; what never changes is kept."""
+        kept = self._shown
+        if kept is None or kept["position_id"] != held.position_id:
+            kept = self._shown = held.view(close)
+        shown = kept.copy()
         held.refresh(shown, close)
         return shown

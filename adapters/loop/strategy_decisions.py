@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -54,7 +54,7 @@ class Decisions(Protocol):
         """The order wanted at a bar; None also where both enter rules say yes."""
         ...
 
-    def leaves(self, position: dict[str, Any], idx: int) -> bool:
+    def leaves(self, position: Mapping[str, object], idx: int) -> bool:
         """Whether the exit rule of the position's side says yes at a bar."""
         ...
 
@@ -72,14 +72,15 @@ class AskedDecisions:
         indicators = strategy.prepare_indicators(df)
         shown: Any = df if isinstance(df, FrameView) else frame_view(df)
         views: Any = {name: series_view(values) for name, values in indicators.items()}
-        find_entries, find_exits = strategy.find_entries, strategy.find_exits
+        find_entries = strategy.find_entries
+        find_exits: Callable[..., object] = strategy.find_exits
         both = _both_entries(indicators)
 
         def entry(idx: int) -> dict[str, Any] | None:
             wanted = find_entries(shown, views, idx)
             return wanted if wanted and idx not in both else None
 
-        def leaves(position: dict[str, Any], idx: int) -> bool:
+        def leaves(position: Mapping[str, object], idx: int) -> bool:
             return bool(find_exits(position, shown, views, idx))
 
         self._offer = getattr(strategy, "signals", None)
@@ -165,7 +166,7 @@ class SignalDecisions:
         """The order that the signals mean."""
         return self.offered.order(idx, self.symbol, float(self.closes[idx]))
 
-    def leaves(self, position: dict[str, Any], idx: int) -> bool:
+    def leaves(self, position: Mapping[str, object], idx: int) -> bool:
         """Look the exit up."""
         rule = self.offered.exit_long if position["action"] == "BUY" else self.offered.exit_short
         return bool(rule[idx])
@@ -192,7 +193,7 @@ class RecordedDecisions:
         """Look the order up."""
         return self.entries.get(idx)
 
-    def leaves(self, position: dict[str, Any], idx: int) -> bool:
+    def leaves(self, position: Mapping[str, object], idx: int) -> bool:
         """Look the exit up."""
         return idx in (self.exit_long if position["action"] == "BUY" else self.exit_short)
 

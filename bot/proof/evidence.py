@@ -3,11 +3,12 @@
 import hashlib
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from importlib import metadata
 from typing import Any
 
+from adapters.orders import BrokerEvent
 from Backtest.metrics.report_files import equity_csv, summary_json, trades_csv
 from bot import __version__
 from bot.coder.port import Candidate
@@ -79,7 +80,7 @@ def result_files(
     }
 
 
-def _event_lines(events: list[dict[str, Any]], correlation_id: str) -> bytes:
+def _event_lines(events: Sequence[BrokerEvent], correlation_id: str) -> bytes:
     lines = [
         json.dumps(
             {"timestamp": event["timestamp"], "correlation_id": correlation_id, **event},
