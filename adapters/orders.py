@@ -8,10 +8,12 @@ This module imports nothing of ours: the broker of `Backtest` and everything abo
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 Action = Literal["BUY", "SELL"]
 OrderType = Literal["MARKET", "LIMIT", "STOP"]
+# What a strategy writes and reads, and the settings it is given: checked where they arrive.
+StrategyDict = dict[str, Any]
 
 
 class OrderRequest(TypedDict, total=False):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from adapters.orders import StrategyDict
 from Backtest.simbroker import SimBroker
 
 
@@ -23,7 +24,7 @@ class SimBrokerAdapter:
         """When decisions fill: next_open or this_close."""
         return self.broker.settings.execution
 
-    def place_order(self, order_request: dict[str, Any]) -> dict[str, Any]:
+    def place_order(self, order_request: StrategyDict) -> StrategyDict:
         """Send an order; see `SimBroker.place_order`."""
         return dict(self.broker.place_order(order_request))
 
@@ -33,23 +34,23 @@ class SimBrokerAdapter:
 
     def close_position(
         self, pos_id: str, price: float | None = None, volume: float | None = None
-    ) -> dict[str, Any]:
+    ) -> StrategyDict:
         """Close a position, or a volume of it; see `SimBroker.close_position`."""
         return dict(self.broker.close_position(pos_id, price, volume))
 
-    def step_bar(self, bar: Any) -> list[dict[str, Any]]:
+    def step_bar(self, bar: Any) -> list[StrategyDict]:
         """Play one bar: a Series, a dict or a row."""
         return [dict(event) for event in self.broker.step_bar(bar)]
 
-    def get_positions(self) -> list[dict[str, Any]]:
+    def get_positions(self) -> list[StrategyDict]:
         """Show the open positions."""
         return [dict(position) for position in self.broker.get_positions()]
 
-    def get_account(self) -> dict[str, Any]:
+    def get_account(self) -> StrategyDict:
         """Show the account."""
         return dict(self.broker.get_account())
 
-    def generate_report(self) -> dict[str, Any]:
+    def generate_report(self) -> StrategyDict:
         """Summarise the run so far."""
         return self.broker.generate_report()
 

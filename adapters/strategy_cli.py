@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from adapters.loop.feeds import setting
+from adapters.orders import StrategyDict
 from adapters.simbroker_adapter import SimBrokerAdapter
 from Backtest.candles import check_spacing, columns_of, read_candles
 from Backtest.sim_errors import BacktestError, CandleError, nearest
@@ -44,9 +45,9 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(
-    strategy_type: Callable[[dict[str, Any]], Any],
-    run_backtest: Callable[[Any, Any, dict[str, Any]], dict[str, Any]],
-    run_live: Callable[[Any, dict[str, Any]], Any],
+    strategy_type: Callable[[StrategyDict], Any],
+    run_backtest: Callable[[Any, Any, StrategyDict], StrategyDict],
+    run_live: Callable[[Any, StrategyDict], Any],
     default_cfg: Mapping[str, Any],
     argv: Sequence[str] | None = None,
 ) -> None:
@@ -81,7 +82,7 @@ def main(
         raise SystemExit(code)
 
 
-def _parser(strategy_type: Callable[[dict[str, Any]], Any]) -> argparse.ArgumentParser:
+def _parser(strategy_type: Callable[[StrategyDict], Any]) -> argparse.ArgumentParser:
     """Describe the arguments."""
     parser = _Parser(description=(strategy_type.__doc__ or "A strategy.").strip().splitlines()[0])
     add = parser.add_argument
@@ -114,8 +115,8 @@ def _refuse_live(token: str | None) -> int:
 
 
 def _backtest(
-    run_backtest: Callable[[Any, Any, dict[str, Any]], dict[str, Any]],
-    default_cfg: dict[str, Any],
+    run_backtest: Callable[[Any, Any, StrategyDict], StrategyDict],
+    default_cfg: StrategyDict,
     arguments: argparse.Namespace,
 ) -> int:
     """Back-test, write the files, say where they are."""
@@ -133,7 +134,7 @@ def _backtest(
     return OK
 
 
-def _changed(cfg: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
+def _changed(cfg: StrategyDict, changes: Sequence[str]) -> StrategyDict:
     """Apply KEY=VALUE arguments; values are JSON, else text."""
     for change in changes:
         key, equals, text = change.partition("=")
@@ -153,7 +154,7 @@ def _no_constant(name: str) -> NoReturn:
     raise BacktestError(f"{name} is no value for a setting", "Give a finite number")
 
 
-def broker_settings(cfg: Mapping[str, Any], config: str | None = None) -> dict[str, Any]:
+def broker_settings(cfg: Mapping[str, Any], config: str | None = None) -> StrategyDict:
     """The simulator's settings: the strategy's own, then what a config file changes."""
     settings = {name: setting(cfg, name) for name in SETTING_NAMES}
     given = {name: value for name, value in settings.items() if value is not None}

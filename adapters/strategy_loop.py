@@ -16,7 +16,7 @@ An entry is sized with the account as it is known when it is placed, before bar 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from adapters.base_adapter import BaseAdapter
 from adapters.loop.array_path import run_arrays
@@ -25,6 +25,7 @@ from adapters.loop.feeds import Feed, by_symbol, moments, series_of, setting
 from adapters.loop.solo_loop import can_walk, walk_alone
 from adapters.loop.strategy_decisions import AskedDecisions, StrategyShape, read_record, record
 from adapters.loop.views import CandleView
+from adapters.orders import StrategyDict
 from Backtest.compiled.inspection import Inspection
 from Backtest.compiled.signal_run import LoopRules
 from Backtest.sim_errors import BacktestError
@@ -32,15 +33,15 @@ from Backtest.sim_errors import BacktestError
 if TYPE_CHECKING:
     import pandas as pd
 
-StrategyMaker = Callable[[dict[str, Any]], StrategyShape]
+StrategyMaker = Callable[[StrategyDict], StrategyShape]
 
 
 def replay(
     strategy_type: StrategyMaker,
     adapter: BaseAdapter,
     df: pd.DataFrame | CandleView,
-    cfg: dict[str, Any],
-) -> dict[str, Any]:
+    cfg: StrategyDict,
+) -> StrategyDict:
     """Back-test a strategy on candles.
 
     Args:
@@ -67,8 +68,8 @@ def replay(
 
 
 def collect_decisions(
-    strategy_type: StrategyMaker, df: pd.DataFrame | CandleView, cfg: dict[str, Any]
-) -> dict[str, Any]:
+    strategy_type: StrategyMaker, df: pd.DataFrame | CandleView, cfg: StrategyDict
+) -> StrategyDict:
     """Write down what a strategy decides on every bar, by symbol, as JSON-ready data."""
     return {
         share.symbol: record(
@@ -81,9 +82,9 @@ def collect_decisions(
 def replay_decisions(
     adapter: BaseAdapter,
     df: pd.DataFrame | CandleView,
-    cfg: dict[str, Any],
-    decisions: Mapping[str, Any],
-) -> dict[str, Any]:
+    cfg: StrategyDict,
+    decisions: Mapping[str, object],
+) -> StrategyDict:
     """Back-test recorded decisions (`collect_decisions`) without the strategy that made them.
 
     Raises:
@@ -97,9 +98,7 @@ def replay_decisions(
     return run_feeds(adapter, feeds, cfg)
 
 
-def run_feeds(
-    adapter: BaseAdapter, feeds: Sequence[Feed], cfg: Mapping[str, Any]
-) -> dict[str, Any]:
+def run_feeds(adapter: BaseAdapter, feeds: Sequence[Feed], cfg: StrategyDict) -> StrategyDict:
     """Play all candles of all feeds in the order of time, ties in the order of the feeds.
 
     One symbol whose strategy offers its signals as arrays takes the compiled path where that is
@@ -116,7 +115,7 @@ def run_feeds(
     return adapter.generate_report()
 
 
-def loop_rules(adapter: BaseAdapter, cfg: Mapping[str, Any]) -> LoopRules:
+def loop_rules(adapter: BaseAdapter, cfg: StrategyDict) -> LoopRules:
     """Read the loop's settings; how fills happen is asked of the adapter, if it says so."""
     execution = getattr(adapter, "execution", None) or setting(cfg, "execution", "next_open")
     return LoopRules(
@@ -160,7 +159,7 @@ class _Loop:
             self._ask_exits(moment, wanted, positions)
 
     def _collides(
-        self, feed: Feed, idx: int, request: dict[str, Any], placed: Mapping[str, str]
+        self, feed: Feed, idx: int, request: StrategyDict, placed: Mapping[str, str]
     ) -> bool:
         """Whether an entry falls to its own exit rule or, under this_close, to what is held."""
         probe = {"position_id": "", "action": request.get("action")}
@@ -172,20 +171,20 @@ class _Loop:
         held += [*self._waiting.values(), *placed.values()]
         return feed.symbol in held or len(held) >= self._rules.max_positions
 
-    def _place(self, feed: Feed, idx: int, request: dict[str, Any]) -> str | None:
+    def _place(self, feed: Feed, idx: int, request: StrategyDict) -> str | None:
         """Size an entry and send it; one too small for a lot is refused by the broker, openly."""
         equity = float(self._adapter.get_account()["equity"])
         order = sized_order(feed, idx, request, equity, self._rules)
         return placed_id(feed, idx, order, self._adapter.place_order(order))
 
-    def _step(self, feed: Feed, idx: int) -> list[dict[str, Any]]:
+    def _step(self, feed: Feed, idx: int) -> list[StrategyDict]:
         """Step one bar, as plain numbers where the adapter takes them."""
         if self._step_candle is not None:
-            stepped: list[dict[str, Any]] = self._step_candle(*feed.candles.row(idx), feed.symbol)
+            stepped: list[StrategyDict] = self._step_candle(*feed.candles.row(idx), feed.symbol)
             return stepped
         return self._adapter.step_bar(series_of(feed, idx))
 
-    def _settle(self, placed: Mapping[str, str], positions: Sequence[Mapping[str, Any]]) -> None:
+    def _settle(self, placed: Mapping[str, str], positions: Sequence[Mapping[str, object]]) -> None:
         """Withdraw entries that have no place after the bar, and remember the others."""
         taken = [str(position["symbol"]) for position in positions]
         taken += self._waiting.values()
@@ -199,8 +198,8 @@ class _Loop:
     def _ask_exits(
         self,
         moment: Sequence[tuple[Feed, int]],
-        wanted: Mapping[str, dict[str, Any] | None],
-        positions: Sequence[dict[str, Any]],
+        wanted: Mapping[str, StrategyDict | None],
+        positions: Sequence[StrategyDict],
     ) -> None:
         """Ask the exit rules about every position of the moment's symbols."""
         bars = {feed.symbol: (feed, idx) for feed, idx in moment}
@@ -215,7 +214,9 @@ class _Loop:
             elif self._rules.ignore_roi_if_entry_signal:
                 self._hold_roi(position, wanted[feed.symbol])
 
-    def _hold_roi(self, position: Mapping[str, Any], request: Mapping[str, Any] | None) -> None:
+    def _hold_roi(
+        self, position: Mapping[str, object], request: Mapping[str, object] | None
+    ) -> None:
         """While the entry signal of its side stands, a position's ROI waits for another bar."""
         hold = getattr(self._adapter, "hold_roi", None)
         if hold is not None and request is not None and request["action"] == position["action"]:

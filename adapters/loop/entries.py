@@ -1,9 +1,9 @@
 """What the loops share: an entry becomes an order of the right size, an exit may act or not."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from adapters.loop.feeds import Feed
+from adapters.orders import PositionView, StrategyDict
 from adapters.sizing import volume_of
 from Backtest.compiled.signal_run import LoopRules
 from Backtest.sim_errors import OrderError
@@ -11,8 +11,8 @@ from Backtest.times import iso
 
 
 def sized_order(
-    feed: Feed, idx: int, request: Mapping[str, Any], equity: float, rules: LoopRules
-) -> dict[str, Any]:
+    feed: Feed, idx: int, request: StrategyDict, equity: float, rules: LoopRules
+) -> StrategyDict:
     """The order to place for a request at a bar."""
     volume = volume_of(request, equity, feed.candles.plain.close[idx], rules.lot)
     order = {"symbol": feed.symbol, **request, "volume": volume}
@@ -22,7 +22,7 @@ def sized_order(
 
 
 def placed_id(
-    feed: Feed, idx: int, order: Mapping[str, Any], answer: Mapping[str, Any]
+    feed: Feed, idx: int, order: StrategyDict, answer: Mapping[str, object]
 ) -> str | None:
     """The id of an order that was placed; None where it was too small for a lot.
 
@@ -39,7 +39,7 @@ def placed_id(
     return None
 
 
-def may_leave(position: Mapping[str, Any], close: float, rules: LoopRules) -> bool:
+def may_leave(position: PositionView | StrategyDict, close: float, rules: LoopRules) -> bool:
     """Whether `exit_profit_only` lets an exit rule act."""
     if not rules.exit_profit_only:
         return True

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adapters.loop.strategy_decisions import Decisions
 from adapters.loop.views import CandleView
+from adapters.orders import StrategyDict
 from Backtest.candles import (
     COLUMNS,
     Candles,
@@ -45,13 +46,13 @@ class Share(NamedTuple):
 
     symbol: str
     frame: Any
-    cfg: dict[str, Any]
+    cfg: StrategyDict
     candles: Candles
 
 
 def by_symbol(
     df: pd.DataFrame | CandleView,
-    cfg: dict[str, Any],
+    cfg: StrategyDict,
     check: Callable[[Candles], None] = check_columns,
 ) -> list[Share]:
     """Split candles by symbol, in list order, each with its own settings.

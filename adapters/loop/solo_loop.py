@@ -11,7 +11,7 @@ from adapters.base_adapter import BaseAdapter
 from adapters.loop.entries import may_leave, placed_id, sized_order
 from adapters.loop.feeds import Feed
 from adapters.loop.strategy_decisions import Decisions
-from adapters.orders import PositionView
+from adapters.orders import PositionView, StrategyDict
 from adapters.simbroker_adapter import SimBrokerAdapter
 from Backtest.compiled.signal_run import LoopRules
 from Backtest.positions import Position
@@ -28,7 +28,7 @@ def can_walk(adapter: BaseAdapter, feeds: Sequence[Feed], rules: LoopRules) -> b
     )
 
 
-def walk_alone(adapter: BaseAdapter, feed: Feed, rules: LoopRules) -> dict[str, Any]:
+def walk_alone(adapter: BaseAdapter, feed: Feed, rules: LoopRules) -> StrategyDict:
     """Play all candles of the feed; returns the report."""
     assert isinstance(adapter, SimBrokerAdapter)  # noqa: S101 - can_walk has looked
     walk = Walk(adapter.broker, feed.symbol, feed.candles)
@@ -76,7 +76,7 @@ class _Solo:
         self._closes = feed.candles.plain.close
         self._leaves = feed.decisions.leaves
 
-    def enter(self, idx: int, wanted: dict[str, Any]) -> Position | None:
+    def enter(self, idx: int, wanted: StrategyDict) -> Position | None:
         """Place an entry, step the bar, withdraw the entry if something is held then."""
         walk, broker = self._walk, self._adapter.broker
         held, order_id = walk.held, None
@@ -98,7 +98,7 @@ class _Solo:
             broker.cancel_order(order_id)
         return held
 
-    def ask_exit(self, idx: int, held: Position, wanted: dict[str, Any] | None) -> bool:
+    def ask_exit(self, idx: int, held: Position, wanted: StrategyDict | None) -> bool:
         """Ask the exit rule about the position; whether it leaves, and what the ROI does if not."""
         shown = self._view(held, self._closes[idx])
         if self._leaves(shown, idx) and may_leave(shown, self._closes[idx], self._rules):

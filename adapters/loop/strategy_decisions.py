@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from adapters.loop.views import FrameView, frame_view, series_view
+from adapters.orders import StrategyDict
 from Backtest.sim_errors import BacktestError
 from Backtest.strategy_signals import Signals, read_signals
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    Indicators = dict[str, pd.Series[Any]]
 
 EXIT_RULES = {"BUY": "exit_long", "SELL": "exit_short"}
 SAMPLE_BARS = 8
@@ -26,23 +29,23 @@ RECORD_KEYS = ("entries", "exit_long", "exit_short")
 class StrategyShape(Protocol):
     """The methods of a single-file strategy."""
 
-    def prepare_indicators(self, df: pd.DataFrame) -> dict[str, pd.Series[Any]]:
+    def prepare_indicators(self, df: pd.DataFrame) -> Indicators:
         """Compute all indicators once."""
         ...
 
     def find_entries(
-        self, df: pd.DataFrame, indicators: dict[str, pd.Series[Any]], idx: int
-    ) -> dict[str, Any] | None:
+        self, df: pd.DataFrame, indicators: Indicators, idx: int
+    ) -> StrategyDict | None:
         """Answer the enter rules at a bar."""
         ...
 
     def find_exits(
         self,
-        position: dict[str, Any],
+        position: StrategyDict,
         df: pd.DataFrame,
-        indicators: dict[str, pd.Series[Any]],
+        indicators: Indicators,
         idx: int,
-    ) -> dict[str, Any] | None:
+    ) -> StrategyDict | None:
         """Answer the exit rule of a position at a bar."""
         ...
 
@@ -50,7 +53,7 @@ class StrategyShape(Protocol):
 class Decisions(Protocol):
     """Raw answers of the rules, without knowledge of what is held."""
 
-    def entry(self, idx: int) -> dict[str, Any] | None:
+    def entry(self, idx: int) -> StrategyDict | None:
         """The order wanted at a bar; None also where both enter rules say yes."""
         ...
 
@@ -76,7 +79,7 @@ class AskedDecisions:
         find_exits: Callable[..., object] = strategy.find_exits
         both = _both_entries(indicators)
 
-        def entry(idx: int) -> dict[str, Any] | None:
+        def entry(idx: int) -> StrategyDict | None:
             wanted = find_entries(shown, views, idx)
             return wanted if wanted and idx not in both else None
 
@@ -141,7 +144,7 @@ def _spread(flags: bytes, wanted: bytes) -> list[int]:
     return [idx for idx in (*found, flags.rfind(wanted)) if idx >= 0]
 
 
-def essence(order: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def essence(order: Mapping[str, object] | None) -> StrategyDict | None:
     """An order without what the loop or another of its keys decides."""
     if order is None:
         return None
@@ -162,7 +165,7 @@ class SignalDecisions:
         del symbol, closes
         return self.offered
 
-    def entry(self, idx: int) -> dict[str, Any] | None:
+    def entry(self, idx: int) -> StrategyDict | None:
         """The order that the signals mean."""
         return self.offered.order(idx, self.symbol, float(self.closes[idx]))
 
@@ -172,7 +175,7 @@ class SignalDecisions:
         return bool(rule[idx])
 
 
-def _both_entries(indicators: Mapping[str, Any]) -> frozenset[int]:
+def _both_entries(indicators: Mapping[str, ArrayLike]) -> frozenset[int]:
     """Bars at which long and short are wanted at once, where the strategy offers both series."""
     if "enter_long" not in indicators or "enter_short" not in indicators:
         return frozenset()
@@ -185,11 +188,11 @@ def _both_entries(indicators: Mapping[str, Any]) -> frozenset[int]:
 class RecordedDecisions:
     """Decisions as data: orders by bar, and the bars at which each exit rule says yes."""
 
-    entries: Mapping[int, dict[str, Any]]
+    entries: Mapping[int, StrategyDict]
     exit_long: frozenset[int]
     exit_short: frozenset[int]
 
-    def entry(self, idx: int) -> dict[str, Any] | None:
+    def entry(self, idx: int) -> StrategyDict | None:
         """Look the order up."""
         return self.entries.get(idx)
 
@@ -198,7 +201,7 @@ class RecordedDecisions:
         return idx in (self.exit_long if position["action"] == "BUY" else self.exit_short)
 
 
-def record(decisions: Decisions, bars: int) -> dict[str, Any]:
+def record(decisions: Decisions, bars: int) -> StrategyDict:
     """Write decisions down as JSON-ready data: entries by bar, bars of each exit rule."""
     probes = {rule: {"position_id": "", "action": action} for action, rule in EXIT_RULES.items()}
     entries = {str(idx): wanted for idx in range(bars) if (wanted := decisions.entry(idx))}
@@ -209,7 +212,7 @@ def record(decisions: Decisions, bars: int) -> dict[str, Any]:
     return {"entries": entries, **exits}
 
 
-def read_record(data: Any, bars: int) -> RecordedDecisions:
+def read_record(data: object, bars: int) -> RecordedDecisions:
     """Read recorded decisions back, trusting nothing.
 
     Raises:
@@ -217,7 +220,7 @@ def read_record(data: Any, bars: int) -> RecordedDecisions:
     """
     if not isinstance(data, Mapping) or sorted(data) != sorted(RECORD_KEYS):
         raise BacktestError("the decisions are malformed", f"Keys: {', '.join(RECORD_KEYS)}")
-    entries: dict[int, dict[str, Any]] = {}
+    entries: dict[int, StrategyDict] = {}
     wanted = data["entries"]
     if not isinstance(wanted, Mapping):
         raise BacktestError("the decisions' entries are malformed", "Give orders by bar")
@@ -231,14 +234,14 @@ def read_record(data: Any, bars: int) -> RecordedDecisions:
     )
 
 
-def _bars(listed: Any, bars: int) -> frozenset[int]:
+def _bars(listed: object, bars: int) -> frozenset[int]:
     """Read a list of bars."""
     if not isinstance(listed, Iterable) or isinstance(listed, (str, bytes, Mapping)):
         raise BacktestError("the decisions' exits are malformed", "Give lists of bars")
     return frozenset(_bar(idx, bars) for idx in listed)
 
 
-def _bar(idx: Any, bars: int) -> int:
+def _bar(idx: object, bars: int) -> int:
     """Read one bar's number."""
     if not isinstance(idx, int) or isinstance(idx, bool) or not 0 <= idx < bars:
         raise BacktestError(f"the decisions name bar {idx!r}", f"There are bars 0 to {bars - 1}")

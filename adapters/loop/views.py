@@ -18,6 +18,9 @@ from Backtest.candles import COLUMNS, Candles
 if TYPE_CHECKING:
     import pandas as pd
 
+    Column = pd.Series[Any]
+
+Values = NDArray[Any]  # of any one kind
 PLAIN_KINDS = "biuf"  # numbers and truths: a place in the array is what pandas gives
 
 
@@ -26,7 +29,7 @@ class Places:
 
     __slots__ = ("_real", "_values")
 
-    def __init__(self, values: NDArray[Any], real: Callable[[], Any]) -> None:
+    def __init__(self, values: Values, real: Callable[[], Any]) -> None:
         """Look into values; `real` makes the pandas object."""
         self._values = values
         self._real = real
@@ -43,33 +46,33 @@ class SeriesView:
 
     __slots__ = ("_make", "_series", "_values", "iat", "iloc")
 
-    def __init__(self, values: NDArray[Any], make: Callable[[], pd.Series[Any]]) -> None:
+    def __init__(self, values: Values, make: Callable[[], Column]) -> None:
         """Stand for what `make` makes; `values` are its values."""
         self._values = values
         self._make = make
-        self._series: pd.Series[Any] | None = None
+        self._series: Column | None = None
         self.iloc = self.iat = Places(values, self.to_pandas)
 
-    def to_pandas(self) -> pd.Series[Any]:
+    def to_pandas(self) -> Column:
         """The pandas object, made when it is first needed."""
         if self._series is None:
             self._series = self._make()
         return self._series
 
     @property
-    def values(self) -> NDArray[Any]:
+    def values(self) -> Values:
         """The values as a read-only array."""
         shown = self._values.view()
         shown.flags.writeable = False
         return shown
 
-    def to_numpy(self, *arguments: Any, **options: Any) -> NDArray[Any]:
+    def to_numpy(self, *arguments: Any, **options: Any) -> Values:
         """The values, or as pandas converts them."""
         if arguments or options:
             return self.to_pandas().to_numpy(*arguments, **options)
         return self.values
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Values:
         """What numpy reads."""
         return np.array(self.values, dtype=dtype, copy=copy)
 
@@ -100,7 +103,7 @@ class FrameView:
     __slots__ = ("_columns", "_frame", "_make", "_rows", "_views")
 
     def __init__(
-        self, columns: Mapping[str, NDArray[Any]], rows: int, make: Callable[[], pd.DataFrame]
+        self, columns: Mapping[str, Values], rows: int, make: Callable[[], pd.DataFrame]
     ) -> None:
         """Stand for what `make` makes; `columns` are those of its columns that are numbers."""
         self._columns = dict(columns)
@@ -111,7 +114,7 @@ class FrameView:
             name: SeriesView(values, self._maker(name)) for name, values in columns.items()
         }
 
-    def _maker(self, name: str) -> Callable[[], pd.Series[Any]]:
+    def _maker(self, name: str) -> Callable[[], Column]:
         return lambda: self.to_pandas()[name]
 
     def to_pandas(self) -> pd.DataFrame:
@@ -120,7 +123,7 @@ class FrameView:
             self._frame = self._make()
         return self._frame
 
-    def array(self, name: str) -> NDArray[Any] | None:
+    def array(self, name: str) -> Values | None:
         """The values of a column of numbers; None if there is none of that name."""
         return self._columns.get(name)
 
@@ -169,10 +172,10 @@ def series_view(series: Any) -> Any:
     return SeriesView(series.to_numpy(), lambda: series)
 
 
-def array_view(values: NDArray[Any]) -> SeriesView:
+def array_view(values: Values) -> SeriesView:
     """A view of an array, over rows counted from 0."""
 
-    def make() -> pd.Series[Any]:
+    def make() -> Column:
         import pandas as pd
 
         return pd.Series(values)
