@@ -22,6 +22,7 @@ import math
 import tempfile
 import warnings
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sandbox_runner.harness.ask_strategy import answers_of_children
-from sandbox_runner.harness.blind import blind, landlock_version, sweep
+from sandbox_runner.harness.blind import blind, landlock_version
+from sandbox_runner.harness.fresh_children import answer_all
 from sandbox_runner.harness.packed_candles import read_candles
 
 REQUEST, ANSWER = "lookahead.json", "lookahead.json"
@@ -73,16 +74,8 @@ def main(job: Path = Path("/job"), out: Path = Path("/out")) -> None:
     warnings.simplefilter("ignore")
     request = json.loads((job / REQUEST).read_text("utf-8"))
     _warm_up()
-    workers = request["workers"] if landlock_version() else 1
-    answers: list[bytes] = []
-    for first in range(0, len(request["runs"]), workers):
-        batch = request["runs"][first : first + workers]
-        answers += answers_of_children(
-            [lambda run=run: _run(job, request, run) for run in batch]  # type: ignore[misc]
-        )
-        if not landlock_version():
-            sweep()
-    (out / ANSWER).write_bytes(b'{"runs":[' + b",".join(answers) + b"]}")
+    questions = [partial(_run, job, request, run) for run in request["runs"]]
+    answer_all(questions, request["workers"], out / ANSWER)
 
 
 def _warm_up() -> None:

@@ -29,12 +29,9 @@ import functools
 import gc
 import hashlib
 import importlib.util
-import json
-import os
-import signal
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -44,7 +41,8 @@ import numpy as np
 import pandas as pd
 
 from adapters.loop.views import frame_view, series_view
-from sandbox_runner.harness.blind import blind, landlock_version, sweep
+from sandbox_runner.harness.blind import blind, landlock_version
+from sandbox_runner.harness.fresh_children import Question, answer_all
 from sandbox_runner.harness.moved_clock import prepare_clock, shift_clock
 from sandbox_runner.harness.packed_candles import read_candles
 from sandbox_runner.harness.plain_answers import plain
@@ -70,14 +68,8 @@ def main(job: Path = Path("/job"), out: Path = Path("/out")) -> None:
     if any(run.clock_shift_s for run in request.runs):
         prepare_clock()
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    answers: list[bytes] = []
-    workers = request.workers if landlock_version() else 1
-    for first in range(0, len(request.runs), workers):
-        batch = request.runs[first : first + workers]
-        answers += answers_of_children([_question(job, request, run) for run in batch])
-        if not landlock_version():
-            sweep()
-    (out / DECISIONS_FILE).write_bytes(b'{"runs":[' + b",".join(answers) + b"]}")
+    questions = [_question(job, request, run) for run in request.runs]
+    answer_all(questions, request.workers, out / DECISIONS_FILE)
 
 
 def _warm_up() -> None:
@@ -94,7 +86,7 @@ def _warm_up() -> None:
     gc.set_threshold(100_000, 20, 20)  # answers are many and hold no circles
 
 
-def _question(job: Path, request: Request, run: Run) -> Callable[[], dict[str, Any]]:
+def _question(job: Path, request: Request, run: Run) -> Question:
     return lambda: {"name": run.name, "symbol": run.symbol} | _run(job, request, run)
 
 
@@ -219,59 +211,6 @@ def _describe(error: BaseException, path: Path) -> dict[str, Any]:
     with suppress(Exception):
         return {"type": type(error).__name__, "message": str(error)[:_MESSAGE], "line": line}
     return {"type": type(error).__name__, "message": "", "line": line}
-
-
-def answers_of_children(questions: Sequence[Callable[[], dict[str, Any]]]) -> list[bytes]:
-    """Ask each question in a child of its own, all at once, and wait for the answers."""
-    children = []
-    for question in questions:
-        reader, writer = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.close(reader)
-            _answer(question, writer)
-        os.close(writer)
-        children.append((child, reader))
-    answers = [_listen(child, reader) for child, reader in children]
-    _bury_strays()
-    return answers
-
-
-def _answer(question: Callable[[], dict[str, Any]], writer: int) -> None:
-    code = 1
-    try:
-        content = memoryview(json.dumps(question(), separators=(",", ":")).encode())
-        while content:
-            content = content[os.write(writer, content) :]
-        code = 0
-    finally:
-        os._exit(code)
-
-
-def _listen(child: int, reader: int) -> bytes:
-    with open(reader, "rb") as pipe:
-        content = pipe.read()
-    _, status = os.waitpid(child, 0)
-    with suppress(ValueError, RecursionError):
-        if isinstance(json.loads(content), dict):
-            return content
-    code = os.waitstatus_to_exitcode(status)
-    message = f"the process ended without an answer (exit code {code})"
-    return json.dumps({"error": {"type": "NoAnswer", "message": message, "line": None}}).encode()
-
-
-def _bury_strays() -> None:
-    """End what a run has left behind: it would see the next run's files and processes."""
-    while True:
-        children = Path("/proc/self/task", str(os.getpid()), "children")
-        strays = children.read_text("ascii").split() if children.exists() else []
-        if not strays:
-            return
-        for stray in strays:
-            with suppress(ProcessLookupError):
-                os.kill(int(stray), signal.SIGKILL)
-            with suppress(ChildProcessError):
-                os.waitpid(int(stray), 0)
 
 
 if __name__ == "__main__":

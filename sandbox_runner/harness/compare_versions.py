@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from adapters.testing import both_answers, market
+from sandbox_runner.harness.fresh_children import start, wait
 
 REQUEST = "likeness.json"
 _LONGEST_ANSWER = 200
@@ -95,26 +96,18 @@ def first_difference(own: Look, other: Look) -> str:
 
 
 def _in_a_fork(version: str, own: dict[int, Look], markets: dict[int, Any], seconds: int) -> str:
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        code = 2
-        try:
-            signal.alarm(seconds)
-            module = loaded(version)
-            for seed, frame in markets.items():
-                found = first_difference(own[seed], look(module, frame))
-                if found:
-                    os.write(writer, f"market {seed}: {found}"[:_LONGEST_ANSWER].encode())
-                    break
-            code = 0
-        finally:
-            os._exit(code)
-    os.close(writer)
-    with open(reader, "rb") as pipe:
-        told = pipe.read(4 * _LONGEST_ANSWER).decode("utf-8", "replace")
-    _, status = os.waitpid(child, 0)
-    return told or ("" if os.waitstatus_to_exitcode(status) == 0 else "it fails, bar 0")
+    def compare(writer: int) -> int:
+        signal.alarm(seconds)
+        module = loaded(version)
+        for seed, frame in markets.items():
+            found = first_difference(own[seed], look(module, frame))
+            if found:
+                os.write(writer, f"market {seed}: {found}"[:_LONGEST_ANSWER].encode())
+                break
+        return 0
+
+    told, code = wait(*start(compare), 4 * _LONGEST_ANSWER)
+    return told.decode("utf-8", "replace") or ("" if code == 0 else "it fails, bar 0")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from sandbox_runner.harness.fresh_children import start, wait
+
 REQUEST = "mutants.json"
 _WARM = ("pytest", "talib", "pandas.testing", "adapters.series", "adapters.testing")
 _PASSED, _FAILED = 0, 1
@@ -65,19 +67,12 @@ def _warm_market(tests: bytes) -> None:
 
 
 def _start(request: dict[str, Any], tests: bytes, source: bytes) -> tuple[int, int]:
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reader)
-        code = 2
-        try:
-            signal.alarm(int(request["seconds"]))
-            os.setpgid(0, 0)
-            code = _run(request, tests, source, writer)
-        finally:
-            os._exit(code)
-    os.close(writer)
-    return child, reader
+    def work(writer: int) -> int:
+        signal.alarm(int(request["seconds"]))
+        os.setpgid(0, 0)
+        return _run(request, tests, source, writer)
+
+    return start(work)
 
 
 def _run(request: dict[str, Any], tests: bytes, source: bytes, writer: int) -> int:
@@ -121,14 +116,11 @@ class _FirstFailure:
 
 
 def _wait(child: int, reader: int) -> dict[str, str]:
-    with open(reader, "rb") as pipe:
-        by = pipe.read(400).decode("utf-8", "replace")
-    _, status = os.waitpid(child, 0)
+    by, code = wait(child, reader, 400)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
-    code = os.waitstatus_to_exitcode(status)
     words = {_PASSED: "passed", _FAILED: "failed", -signal.SIGALRM: "time"}
-    return {"outcome": words.get(code, "error"), "by": by}
+    return {"outcome": words.get(code, "error"), "by": by.decode("utf-8", "replace")}
 
 
 if __name__ == "__main__":

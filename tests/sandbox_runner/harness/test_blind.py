@@ -103,7 +103,8 @@ def test_without_landlock_a_note_is_swept_before_the_next_run(sandbox: Sandbox) 
     )
     plain = decisions_job(PATH, source.encode(), {}, {"btc": candles()}, [SHORT, LONG], workers=2)
     start = (
-        "import sandbox_runner.harness.ask_strategy as h; h.landlock_version = lambda: 0; h.main()"
+        "import sandbox_runner.harness.blind as b; b.landlock_version = lambda: 0; "
+        "from sandbox_runner.harness.ask_strategy import main; main()"
     )
     job = Job((PYTHON, "-c", start), plain.files, collect=plain.collect, timeout_s=60)
     runs = json.loads(sandbox.run(job).outputs["decisions.json"])["runs"]
