@@ -81,12 +81,12 @@ class Candles:
 class PlainColumns(NamedTuple):
     """The columns of candles, value by value; lists of them would take longer than most runs."""
 
-    times: Any
-    open: Any
-    high: Any
-    low: Any
-    close: Any
-    volume: Any
+    times: Sequence[int]
+    open: Sequence[float]
+    high: Sequence[float]
+    low: Sequence[float]
+    close: Sequence[float]
+    volume: Sequence[float]
 
 
 def read_candles(path: str | Path) -> pd.DataFrame:

@@ -34,7 +34,7 @@ class SimBroker:
     every symbol with orders. All settings of `Backtest.sim_settings.SimSettings` are keywords here.
     """
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, **settings: object) -> None:
         """Open an account.
 
         Raises:
@@ -166,7 +166,7 @@ class SimBroker:
 
     # Time -------------------------------------------------------------------------------------
 
-    def step_bar(self, bar: Any) -> list[BrokerEvent]:
+    def step_bar(self, bar: object) -> list[BrokerEvent]:
         """Play one bar: a Series, a dict or a `Row`, names in either case of letters.
 
         Returns:

@@ -57,7 +57,7 @@ class Signals:
     size_form: str
     size_amount: float
     size_cap: float
-    asked: Mapping[str, Any]
+    asked: Mapping[str, object]
 
     def order(self, idx: int, symbol: str, close: float) -> dict[str, Any] | None:
         """The order that these signals mean at a bar, without its volume; None if none."""
@@ -83,7 +83,7 @@ class Signals:
         return order | {name: self.asked[name] for name in wishes if self.asked.get(name)}
 
 
-def read_signals(offered: Mapping[str, Any], bars: int) -> Signals:
+def read_signals(offered: Mapping[str, object], bars: int) -> Signals:
     """Check what a strategy offers.
 
     Raises:
@@ -121,7 +121,7 @@ def read_signals(offered: Mapping[str, Any], bars: int) -> Signals:
     )
 
 
-def _truths(values: Any, name: str, bars: int) -> NDArray[np.bool_]:
+def _truths(values: object, name: str, bars: int) -> NDArray[np.bool_]:
     """One truth a bar; all false where the rule is absent."""
     if values is None:
         return np.zeros(bars, dtype=np.bool_)
@@ -134,7 +134,7 @@ def _truths(values: Any, name: str, bars: int) -> NDArray[np.bool_]:
     return np.ascontiguousarray(found)
 
 
-def _level(value: Any, name: str, bars: int) -> tuple[Any, NDArray[np.float64]]:
+def _level(value: object, name: str, bars: int) -> tuple[Any, NDArray[np.float64]]:
     """A level as orders write it, and its sizes: one for all bars, or one a bar."""
     nothing = np.zeros(1)
     if value is None:
@@ -152,7 +152,7 @@ def _level(value: Any, name: str, bars: int) -> tuple[Any, NDArray[np.float64]]:
     return {"distance": 1.0}, found
 
 
-def _size(value: Any) -> tuple[str, float, float]:
+def _size(value: object) -> tuple[str, float, float]:
     """The size's form, amount and cap."""
     try:
         form, amount, cap = read_size(value)

@@ -25,7 +25,7 @@ LONGEST_MS = {"M": 31 * DAY_MS, "y": 366 * DAY_MS}
 SHORTEST_MS = {"M": 28 * DAY_MS}
 
 
-def to_ms(moment: Any) -> int:
+def to_ms(moment: object) -> int:
     """Read a moment as milliseconds since 1970, UTC.
 
     Naive moments are UTC, integers are milliseconds, text is ISO 8601.

@@ -11,6 +11,8 @@ from Backtest.times import timeframe_ms
 if TYPE_CHECKING:
     import pandas as pd
 
+# What CCXT answers: each method has its own keys.
+Answer = dict[str, Any]
 _MOST_CANDLES = 100
 _FEE = 0.001
 
@@ -28,18 +30,18 @@ class MockExchange:
         """Take candles by symbol, with a `timestamp` column, and the timeframe they have."""
         self._candles = dict(candles)
         self._timeframe = timeframe
-        self._orders: dict[str, dict[str, Any]] = {}
+        self._orders: dict[str, Answer] = {}
         self._numbers = itertools.count(1)
         self.balance: dict[str, float] = {"USDT": 10_000.0}
         self.markets = {symbol: _market(symbol) for symbol in self._candles}
         self.timeframes = {timeframe: timeframe}
 
-    def load_markets(self, reload: bool = False) -> dict[str, dict[str, Any]]:
+    def load_markets(self, reload: bool = False) -> dict[str, Answer]:
         """All markets by symbol."""
         del reload
         return self.markets
 
-    def market(self, symbol: str) -> dict[str, Any]:
+    def market(self, symbol: str) -> Answer:
         """One market.
 
         Raises:
@@ -53,7 +55,7 @@ class MockExchange:
         timeframe: str = "1h",
         since: int | None = None,
         limit: int | None = None,
-        params: Mapping[str, Any] | None = None,
+        params: Mapping[str, object] | None = None,
     ) -> list[list[float]]:
         """Candles as [milliseconds, open, high, low, close, volume], oldest first.
 
@@ -68,7 +70,7 @@ class MockExchange:
             return rows[-most:]
         return [row for row in rows if row[0] >= since][:most]
 
-    def fetch_ticker(self, symbol: str) -> dict[str, Any]:
+    def fetch_ticker(self, symbol: str) -> Answer:
         """The price of now."""
         moment, _, high, low, close, volume = self._rows(symbol)[-1]
         now = int(moment) + timeframe_ms(self._timeframe)
@@ -84,13 +86,13 @@ class MockExchange:
             "baseVolume": volume,
         }
 
-    def fetch_order_book(self, symbol: str, limit: int = 1) -> dict[str, Any]:
+    def fetch_order_book(self, symbol: str, limit: int = 1) -> Answer:
         """A book without depth."""
         last = self.fetch_ticker(symbol)
         level = [[last["last"], 1.0]] * limit
         return {"symbol": symbol, "timestamp": last["timestamp"], "bids": level, "asks": level}
 
-    def fetch_balance(self) -> dict[str, Any]:
+    def fetch_balance(self) -> Answer:
         """What is held."""
         held = dict(self.balance)
         parts = {name: {"free": n, "used": 0.0, "total": n} for name, n in held.items()}
@@ -103,7 +105,7 @@ class MockExchange:
         side: str,
         amount: float,
         price: float | None = None,
-    ) -> dict[str, Any]:
+    ) -> Answer:
         """Place an order; one at the market fills at the last close.
 
         Raises:
@@ -129,12 +131,12 @@ class MockExchange:
         self._orders[str(order["id"])] = order
         return dict(order)
 
-    def fetch_order(self, id: str, symbol: str | None = None) -> dict[str, Any]:  # noqa: A002
+    def fetch_order(self, id: str, symbol: str | None = None) -> Answer:  # noqa: A002
         """An order by its id."""
         del symbol
         return dict(self._orders[id])
 
-    def fetch_open_orders(self, symbol: str | None = None) -> list[dict[str, Any]]:
+    def fetch_open_orders(self, symbol: str | None = None) -> list[Answer]:
         """Orders that wait."""
         return [
             dict(order)
@@ -142,7 +144,7 @@ class MockExchange:
             if order["status"] == "open" and symbol in (None, order["symbol"])
         ]
 
-    def cancel_order(self, id: str, symbol: str | None = None) -> dict[str, Any]:  # noqa: A002
+    def cancel_order(self, id: str, symbol: str | None = None) -> Answer:  # noqa: A002
         """Take an order back."""
         del symbol
         self._orders[id]["status"] = "canceled"
@@ -166,7 +168,7 @@ class MockExchange:
         self.balance[quote], self.balance[base] = money, coins
 
 
-def _market(symbol: str) -> dict[str, Any]:
+def _market(symbol: str) -> Answer:
     base, quote = symbol.split("/")
     return {
         "id": base + quote,

@@ -1,7 +1,5 @@
 """Offers the simulated broker through the interface that strategies know."""
 
-from typing import Any
-
 from adapters.orders import StrategyDict
 from Backtest.simbroker import SimBroker
 
@@ -38,7 +36,7 @@ class SimBrokerAdapter:
         """Close a position, or a volume of it; see `SimBroker.close_position`."""
         return dict(self.broker.close_position(pos_id, price, volume))
 
-    def step_bar(self, bar: Any) -> list[StrategyDict]:
+    def step_bar(self, bar: object) -> list[StrategyDict]:
         """Play one bar: a Series, a dict or a row."""
         return [dict(event) for event in self.broker.step_bar(bar)]
 

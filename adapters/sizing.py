@@ -21,7 +21,9 @@ def affordable(
     return share / ((1.0 + (market_cost if buying else -market_cost)) * (1.0 + commission))
 
 
-def volume_of(request: Mapping[str, Any], equity: float, close: float, lot: float | None) -> float:
+def volume_of(
+    request: Mapping[str, object], equity: float, close: float, lot: float | None
+) -> float:
     """Size an order at its decision bar.
 
     `units` is the volume itself; `equity` that fraction of equity at the close; `risk` the volume

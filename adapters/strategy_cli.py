@@ -48,7 +48,7 @@ def main(
     strategy_type: Callable[[StrategyDict], Any],
     run_backtest: Callable[[Any, Any, StrategyDict], StrategyDict],
     run_live: Callable[[Any, StrategyDict], Any],
-    default_cfg: Mapping[str, Any],
+    default_cfg: Mapping[str, object],
     argv: Sequence[str] | None = None,
 ) -> None:
     """Run a strategy file's command line.
@@ -154,7 +154,7 @@ def _no_constant(name: str) -> NoReturn:
     raise BacktestError(f"{name} is no value for a setting", "Give a finite number")
 
 
-def broker_settings(cfg: Mapping[str, Any], config: str | None = None) -> StrategyDict:
+def broker_settings(cfg: Mapping[str, object], config: str | None = None) -> StrategyDict:
     """The simulator's settings: the strategy's own, then what a config file changes."""
     settings = {name: setting(cfg, name) for name in SETTING_NAMES}
     given = {name: value for name, value in settings.items() if value is not None}
@@ -163,7 +163,7 @@ def broker_settings(cfg: Mapping[str, Any], config: str | None = None) -> Strate
     return given
 
 
-def read_all(data: str, cfg: Mapping[str, Any]) -> pd.DataFrame:
+def read_all(data: str, cfg: Mapping[str, object]) -> pd.DataFrame:
     """Read the candles of every symbol; several files become one frame with a symbol column."""
     if "{symbol}" not in data:
         return _read_one(data, cfg)
@@ -179,7 +179,7 @@ def read_all(data: str, cfg: Mapping[str, Any]) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def _read_one(path: str, cfg: Mapping[str, Any]) -> pd.DataFrame:
+def _read_one(path: str, cfg: Mapping[str, object]) -> pd.DataFrame:
     """Read a file of candles; warn if they are not of the timeframe in the settings."""
     frame = read_candles(path)
     timeframe = setting(cfg, "timeframe")

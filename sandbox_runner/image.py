@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 if __package__ in (None, ""):
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
@@ -31,6 +31,7 @@ LABEL = "stratwright.sandbox"
 BASE_LABEL = "stratwright.base"
 REPOSITORY = "stratwright-sandbox"
 BUILD_COMMAND = "python -m sandbox_runner.image"
+Engine = Any  # docker.APIClient, a package without types
 _HERE = Path(__file__).resolve().parent
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _DONE, _BAD_INPUT, _NO_ENGINE = 0, 2, 4
@@ -106,7 +107,7 @@ def _needs(name: str) -> Iterator[str]:
         yield match.group()
 
 
-def find_image(engine: Any, recipe: Recipe) -> str | None:
+def find_image(engine: Engine, recipe: Recipe) -> str | None:
     """The id of the image with this recipe, if the engine has one."""
     found = engine.images(filters={"label": f"{LABEL}={recipe.digest}"})
     newest = sorted(found, key=lambda image: int(image["Created"]))
@@ -114,7 +115,7 @@ def find_image(engine: Any, recipe: Recipe) -> str | None:
 
 
 def build_image(
-    engine: Any, recipe: Recipe, *, base: str, offline: bool = False, wheels: Path | None = None
+    engine: Engine, recipe: Recipe, *, base: str, offline: bool = False, wheels: Path | None = None
 ) -> str:
     """Build the image and return its id.
 
@@ -151,7 +152,7 @@ def build_image(
     return image
 
 
-def _import_base(engine: Any, recipe: Recipe) -> str:
+def _import_base(engine: Engine, recipe: Recipe) -> str:
     from sandbox_runner.docker.base_image import write_base
 
     tag = f"base-{recipe.digest[:12]}"
@@ -163,7 +164,7 @@ def _import_base(engine: Any, recipe: Recipe) -> str:
     return f"{REPOSITORY}:{tag}"
 
 
-def _write_context(stream: Any, recipe: Recipe, wheels: Path | None) -> None:
+def _write_context(stream: IO[bytes], recipe: Recipe, wheels: Path | None) -> None:
     """The files that Dockerfile.sandbox names, under the paths that they have in the repository."""
     with tarfile.open(fileobj=stream, mode="w") as archive:
         for name, text in {**recipe.texts, "requirements.txt": recipe.requirements}.items():
@@ -174,7 +175,7 @@ def _write_context(stream: Any, recipe: Recipe, wheels: Path | None) -> None:
             archive.add(wheel, arcname=f"sandbox_runner/wheels/{wheel.name}")
 
 
-def _follow(lines: Iterator[Mapping[str, Any]]) -> None:
+def _follow(lines: Iterator[Mapping[str, object]]) -> None:
     words: list[str] = []
     for line in lines:
         if "error" in line:

@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from sandbox_runner.port import (
     JOB_FOLDER,
@@ -39,7 +38,7 @@ _TYPES = f"{PACKAGES_FOLDER}:{PACKAGES_FOLDER}/sandbox_runner/stubs"
 def decisions_job(
     strategy: str,
     source: bytes,
-    cfg: Mapping[str, Any],
+    cfg: Mapping[str, object],
     candles: Mapping[str, bytes],
     runs: Sequence[Run],
     *,
@@ -185,7 +184,7 @@ def likeness_job(
     return _asked("compare_versions", LIKENESS_FILE, request, limits)
 
 
-def _asked(module: str, file: str, request: Mapping[str, Any], limits: Limits) -> Job:
+def _asked(module: str, file: str, request: Mapping[str, object], limits: Limits) -> Job:
     """A module of ours that reads a request and writes its answer to a file of the same name."""
     return Job(
         command=(PYTHON, "-m", f"sandbox_runner.harness.{module}"),

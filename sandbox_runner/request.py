@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 REQUEST_FILE = "request.json"
 DECISIONS_FILE = "decisions.json"
@@ -23,7 +22,7 @@ class Run:
     passes: int = 1  # the whole conversation again, on the same object
     later: tuple[int, ...] | None = None  # the bars of the passes after the first; None: the same
     clock_shift_s: int = 0  # what the strategy takes for the present moves by this
-    cfg: Mapping[str, Any] = field(default_factory=dict)  # settings other than the request's
+    cfg: Mapping[str, object] = field(default_factory=dict)  # settings other than the request's
     ends: bool = False  # each bar is asked about as the last of its own history
     views: bool = False  # the first pass is shown light views, as the engine shows them
     signals: bool = False  # also what the strategy's `signals` offers for all bars
@@ -34,7 +33,7 @@ class Request:
     """All runs of one job."""
 
     strategy: str  # path below /job
-    cfg: Mapping[str, Any]
+    cfg: Mapping[str, object]
     runs: Sequence[Run]
     workers: int = 1  # runs side by side
 

@@ -88,7 +88,7 @@ class Ledger:
         if len(forced) == 0:
             return self
         is_last = forced[0] == len(self) - 1
-        wanted: Any = slice(int(forced[0])) if is_last else ~self.forced
+        wanted: object = slice(int(forced[0])) if is_last else ~self.forced
         return Ledger(**{field.name: getattr(self, field.name)[wanted] for field in fields(self)})
 
 

@@ -19,12 +19,13 @@ from Backtest.sim_settings import SimSettings
 from Backtest.strategy_signals import read_signals
 
 Parameters = Mapping[str, Any]
+Report = dict[str, Any]
 Offer = Callable[[Candles, Parameters], Mapping[str, Any]]
 
 _held: _World | None = None
 
 
-def grid(**choices: Sequence[Any]) -> list[dict[str, Any]]:
+def grid(**choices: Sequence[object]) -> list[dict[str, object]]:
     """Every combination of some choices: grid(fast=[10, 20], slow=[50]) has two sets."""
     return [dict(zip(choices, values, strict=True)) for values in product(*choices.values())]
 
@@ -38,7 +39,7 @@ def sweep(
     settings: SimSettings | None = None,
     rules: LoopRules | None = None,
     workers: int = 1,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Report]:
     """Play every set of parameters and yield its report, in the order of the sets.
 
     Args:
@@ -69,7 +70,7 @@ def _hold(world: _World) -> None:
     _held = world
 
 
-def _report_held(parameters: Parameters) -> dict[str, Any]:
+def _report_held(parameters: Parameters) -> Report:
     if _held is None:
         raise BacktestError("a worker of the sweep has no candles")
     return _held.report(parameters)
@@ -95,7 +96,7 @@ class _World:
         self._calendar = calendar_of(candles.times)
         self._room = Room()
 
-    def report(self, parameters: Parameters) -> dict[str, Any]:
+    def report(self, parameters: Parameters) -> Report:
         """Play one set."""
         candles, settings, rules = self._candles, self._settings, self._rules
         signals = read_signals(self._offer(candles, parameters), len(candles))

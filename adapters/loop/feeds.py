@@ -34,7 +34,7 @@ class Feed:
     decisions: Decisions
 
 
-def setting(cfg: Mapping[str, Any], key: str, default: Any = None) -> Any:
+def setting(cfg: Mapping[str, object], key: str, default: object = None) -> Any:
     """Look a setting up; where a parameter has its name, the setting is `contract_<key>`."""
     prefixed = f"contract_{key}"
     value = cfg[prefixed] if prefixed in cfg else cfg.get(key, default)
@@ -45,7 +45,7 @@ class Share(NamedTuple):
     """One symbol's part of a run: its candles as a frame and as columns, and its settings."""
 
     symbol: str
-    frame: Any
+    frame: object
     cfg: StrategyDict
     candles: Candles
 

@@ -34,7 +34,7 @@ class Places:
         self._values = values
         self._real = real
 
-    def __getitem__(self, place: Any) -> Any:
+    def __getitem__(self, place: object) -> Any:
         """One value for an integer, pandas' answer for anything else."""
         if place.__class__ is int:
             return self._values[place]
@@ -127,7 +127,7 @@ class FrameView:
         """The values of a column of numbers; None if there is none of that name."""
         return self._columns.get(name)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         """A view of a column, or what pandas makes of another key."""
         view = self._views.get(key) if key.__class__ is str else None
         return self.to_pandas()[key] if view is None else view

@@ -22,6 +22,8 @@ from sandbox_runner.port import (
     Job,
 )
 
+# A part of what Docker's API takes.
+Description = dict[str, Any]
 _MEBIBYTE = 1024 * 1024
 _PYTHON_INSIDE = "/usr/local/bin/python"
 _PROFILE = Path(__file__).resolve().parent / "seccomp.json"
@@ -47,7 +49,7 @@ class Places:
 
 def describe_container(
     job: Job, image: str, places: Places, labels: dict[str, str], cpus: float
-) -> dict[str, Any]:
+) -> Description:
     """The body of POST /containers/create."""
     return {
         "Image": image,
@@ -69,7 +71,7 @@ def describe_container(
     }
 
 
-def _host_config(job: Job, places: Places, cpus: float) -> dict[str, Any]:
+def _host_config(job: Job, places: Places, cpus: float) -> Description:
     memory = job.memory_mb * _MEBIBYTE
     return {
         "NetworkMode": "none",
@@ -123,7 +125,7 @@ def _limits(job: Job) -> dict[str, int]:
     }
 
 
-def _ulimit(name: str, value: int) -> dict[str, Any]:
+def _ulimit(name: str, value: int) -> Description:
     return {"Name": name, "Soft": value, "Hard": value}
 
 
@@ -133,7 +135,7 @@ def _writable(job: Job) -> dict[str, str]:
     return dict.fromkeys(("/tmp", OUT_FOLDER, "/dev/shm"), options)  # noqa: S108
 
 
-def _mounts(job: Job, places: Places) -> list[dict[str, Any]]:
+def _mounts(job: Job, places: Places) -> list[Description]:
     folders = {JOB_FOLDER: places.job, PACKAGES_FOLDER: places.packages}
     folders |= {f"{SHARED_FOLDER}/{name}": path.resolve() for name, path in job.shared.items()}
     return [

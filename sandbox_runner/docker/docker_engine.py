@@ -12,12 +12,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-from sandbox_runner.docker.container import describe_container
+from sandbox_runner.docker.container import Description, describe_container
 from sandbox_runner.docker.container_stream import Conclusion, Conversation, converse
 from sandbox_runner.docker.staging import staged
-from sandbox_runner.image import BUILD_COMMAND, find_image, read_recipe
+from sandbox_runner.image import BUILD_COMMAND, Engine, find_image, read_recipe
 from sandbox_runner.port import Job, Outcome, SandboxUnavailable
 
 OWNER_LABEL = "stratwright.owner"
@@ -132,7 +131,7 @@ def _cpus() -> float:
 @contextmanager
 def connected(
     host: str | None = None, api_version: str = "auto", timeout_s: float = _ANSWER_S
-) -> Iterator[Any]:
+) -> Iterator[Engine]:
     """docker's APIClient; whatever goes wrong with the engine meanwhile is told in our words.
 
     Raises:
@@ -200,7 +199,7 @@ def _hint(error: Exception) -> str:
     return _ENGINE_HINT
 
 
-def sweep(engine: Any) -> None:
+def sweep(engine: Engine) -> None:
     """Remove the containers of owners that died before they could."""
     for container in engine.containers(all=True, filters={"label": OWNER_LABEL}):
         if _left_behind(container["Labels"]):
@@ -240,7 +239,7 @@ def _started(pid: str) -> str:
 
 
 @contextmanager
-def _container(engine: Any, description: dict[str, Any]) -> Iterator[str]:
+def _container(engine: Engine, description: Description) -> Iterator[str]:
     container = str(engine.create_container_from_config(description)["Id"])
     try:
         yield container
@@ -248,7 +247,7 @@ def _container(engine: Any, description: dict[str, Any]) -> Iterator[str]:
         _remove(engine, container)
 
 
-def _remove(engine: Any, container: str) -> None:
+def _remove(engine: Engine, container: str) -> None:
     """Kill it and take it away; if the engine cannot, the next start's sweep will."""
     import docker
     import requests
@@ -257,7 +256,7 @@ def _remove(engine: Any, container: str) -> None:
         engine.remove_container(container, force=True, v=True)
 
 
-def _run(engine: Any, container: str, job: Job) -> Outcome:
+def _run(engine: Engine, container: str, job: Job) -> Outcome:
     mark = secrets.token_hex(32).encode()
     with _attached(engine, container) as connection:
         since = time.time()
@@ -305,7 +304,7 @@ def _outcome(end: Conclusion, code: int, out_of_memory: bool, seconds: float) ->
 
 
 @contextmanager
-def _attached(engine: Any, container: str) -> Iterator[socket.socket]:
+def _attached(engine: Engine, container: str) -> Iterator[socket.socket]:
     """The container's three streams, before it has any: no byte of them is missed."""
     wrapped = engine.attach_socket(
         container, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
@@ -323,12 +322,12 @@ def _attached(engine: Any, container: str) -> Iterator[socket.socket]:
                 open_end.close()
 
 
-def _state(engine: Any, container: str) -> dict[str, Any]:
-    state: dict[str, Any] = engine.inspect_container(container)["State"]
+def _state(engine: Engine, container: str) -> Description:
+    state: Description = engine.inspect_container(container)["State"]
     return state
 
 
-def _memory_ran_out(engine: Any, container: str, since: float) -> bool:
+def _memory_ran_out(engine: Engine, container: str, since: float) -> bool:
     """Whether the kernel has killed one of its processes; its state tells only at its own end."""
     events = engine.events(
         since=f"{since:.6f}",
@@ -339,7 +338,7 @@ def _memory_ran_out(engine: Any, container: str, since: float) -> bool:
     return any(True for _ in events)
 
 
-def _kill(engine: Any, container: str) -> None:
+def _kill(engine: Engine, container: str) -> None:
     """SIGKILL for process 1, and with it for every other; a dead container is dead already."""
     import docker
     import requests

@@ -21,6 +21,8 @@ from typing import Any
 
 import pandas as pd
 
+# What stands in JSON, or in Freqtrade's own configuration.
+Data = dict[str, Any]
 SIGNALS = ("enter_long", "exit_long", "enter_short", "exit_short")
 COLUMNS = ("open", "high", "low", "close", "volume")
 
@@ -53,10 +55,10 @@ def main(request_file: str, answer_file: str) -> None:
     Path(answer_file).write_text(text, "utf-8")
 
 
-def _answer(request: dict[str, Any]) -> dict[str, Any]:
+def _answer(request: Data) -> Data:
     _be_the_exchange(request)
     with tempfile.TemporaryDirectory() as folder:
-        answer: dict[str, Any] = {"signals": _signals(request, _config(request, Path(folder)))}
+        answer: Data = {"signals": _signals(request, _config(request, Path(folder)))}
         if request["backtest"]:
             _write_candles(request, Path(folder))
             answer["trades"] = _backtest(request, _config(request, Path(folder)))
@@ -71,11 +73,11 @@ def frame_of(candles: dict[str, list[float]]) -> pd.DataFrame:
     )
 
 
-def _signals(request: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
+def _signals(request: Data, config: Data) -> Data:
     """What the strategy marks, bar by bar, loaded by Freqtrade's own loader."""
     strategy = import_module("freqtrade.resolvers").StrategyResolver.load_strategy(config)
     strategy.ft_bot_start()
-    signals: dict[str, Any] = {}
+    signals: Data = {}
     for pair, market in request["pairs"].items():
         frame = frame_of(market["candles"])
         with_indicators = strategy.advise_indicators(frame, {"pair": pair})
@@ -90,7 +92,7 @@ def _signals(request: dict[str, Any], config: dict[str, Any]) -> dict[str, Any]:
     return signals
 
 
-def _tiers(market: dict[str, Any]) -> list[dict[str, float]]:
+def _tiers(market: Data) -> list[dict[str, float]]:
     """The maintenance margins of a market; no leverage is used, so any size may be traded."""
     return [
         {
@@ -104,7 +106,7 @@ def _tiers(market: dict[str, Any]) -> list[dict[str, float]]:
     ]
 
 
-def _backtest(request: dict[str, Any], config: dict[str, Any]) -> list[dict[str, Any]]:
+def _backtest(request: Data, config: Data) -> list[Data]:
     """The trades of Freqtrade's own back-test."""
     backtesting = import_module("freqtrade.optimize.backtesting").Backtesting(config)
     if config["trading_mode"] == "futures":
@@ -138,7 +140,7 @@ def _backtest(request: dict[str, Any], config: dict[str, Any]) -> list[dict[str,
     ]
 
 
-def _config(request: dict[str, Any], folder: Path) -> dict[str, Any]:
+def _config(request: Data, folder: Path) -> Data:
     enums = import_module("freqtrade.enums")
     futures = request["futures"]
     ccxt = {
@@ -185,7 +187,7 @@ def _config(request: dict[str, Any], folder: Path) -> dict[str, Any]:
     }
 
 
-def _write_candles(request: dict[str, Any], folder: Path) -> None:
+def _write_candles(request: Data, folder: Path) -> None:
     kinds = import_module("freqtrade.enums").CandleType
     handler = import_module("freqtrade.data.history").get_datahandler(folder, "feather")
     timeframe = request["timeframe"]
@@ -202,23 +204,23 @@ def _write_candles(request: dict[str, Any], folder: Path) -> None:
             handler.ohlcv_store(pair, "1h", marks, kinds.MARK)
 
 
-def _be_the_exchange(request: dict[str, Any]) -> None:
+def _be_the_exchange(request: Data) -> None:
     """Answer what Freqtrade asks its exchange, in place of the network: the list of markets."""
     markets = _markets(request)
 
-    def fetch(self: object, url: str, *rest: object) -> dict[str, Any]:
+    def fetch(self: object, url: str, *rest: object) -> Data:
         if "exchangeInfo" not in url:
             raise ValueError(f"this exchange knows its markets only, not {url}")
         return markets
 
-    async def fetch_later(self: object, url: str, *rest: object) -> dict[str, Any]:
+    async def fetch_later(self: object, url: str, *rest: object) -> Data:
         return fetch(self, url, *rest)
 
     import_module("ccxt").binance.fetch = fetch
     import_module("ccxt.async_support").binance.fetch = fetch_later
 
 
-def _markets(request: dict[str, Any]) -> dict[str, Any]:
+def _markets(request: Data) -> Data:
     """Binance's `exchangeInfo`, as far as Freqtrade reads it."""
     symbols = []
     for pair, market in request["pairs"].items():

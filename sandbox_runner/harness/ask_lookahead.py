@@ -34,6 +34,8 @@ from sandbox_runner.harness.blind import blind, landlock_version
 from sandbox_runner.harness.fresh_children import answer_all
 from sandbox_runner.harness.packed_candles import read_candles
 
+# What stands in JSON, or in Freqtrade's own configuration.
+Data = dict[str, Any]
 REQUEST, ANSWER = "lookahead.json", "lookahead.json"
 _WARM = ("talib.abstract", "technical.indicators", "technical.util", "technical.qtpylib")
 _FIRST = "2024-01-01"
@@ -92,7 +94,7 @@ def _warm_up() -> None:
     gc.freeze()
 
 
-def _run(job: Path, request: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
+def _run(job: Path, request: Data, run: Data) -> Data:
     try:
         frame = read_candles(job / request["candles"], run["bars"])
         folder = job / request["folder"]
@@ -105,7 +107,7 @@ def _run(job: Path, request: dict[str, Any], run: dict[str, Any]) -> dict[str, A
         return {"error": f"{type(error).__name__}: {error}"[:300]}
 
 
-def _columns(name: str, pair: str, folder: Path, candles: pd.DataFrame) -> dict[str, Any]:
+def _columns(name: str, pair: str, folder: Path, candles: pd.DataFrame) -> Data:
     """Every column of the frame that the strategy leaves."""
     resolver = import_module("freqtrade.resolvers.strategy_resolver").StrategyResolver
     bars = len(candles)
@@ -129,7 +131,7 @@ def _columns(name: str, pair: str, folder: Path, candles: pd.DataFrame) -> dict[
     return {column: marked[column] for column in kept if marked[column].ndim == 1}
 
 
-def _config(name: str, pair: str, folder: Path) -> dict[str, Any]:
+def _config(name: str, pair: str, folder: Path) -> Data:
     enums = import_module("freqtrade.enums")
     return {
         "strategy": name,
@@ -188,12 +190,12 @@ class _Provider:
         """The one pair."""
         return [(self._pair, "")]
 
-    def market(self, pair: str) -> dict[str, Any]:
+    def market(self, pair: str) -> Data:
         """What is known of the pair's market."""
         base, _, quote = pair.partition("/")
         return {"symbol": pair, "base": base, "quote": quote, "active": True}
 
-    def ticker(self, pair: str) -> dict[str, Any]:
+    def ticker(self, pair: str) -> Data:
         """A back-test has no ticker."""
         del pair
         return {}
@@ -216,7 +218,7 @@ def _number(value: float) -> Any:
     return None if math.isnan(value) else str(value)
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     return value is None or (isinstance(value, float | np.floating) and math.isnan(value))
 
 

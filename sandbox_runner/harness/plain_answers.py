@@ -14,7 +14,7 @@ class NotPlain(ValueError):
     """An answer holds something that is not plain data."""
 
 
-def plain(value: Any, depth: int = _DEPTH) -> Any:
+def plain(value: object, depth: int = _DEPTH) -> Any:
     """The same value in JSON's own types; floats keep every bit.
 
     Raises:
@@ -62,7 +62,7 @@ def _text(value: str) -> str:
     return str(value)
 
 
-def _key(key: Any) -> str:
+def _key(key: object) -> str:
     """JSON's keys are text; minutes of an ROI table are integers."""
     if isinstance(key, bool) or not isinstance(key, str | int):
         raise NotPlain(f"an answer has a key of type {type(key).__name__}")
