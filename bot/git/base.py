@@ -7,11 +7,14 @@ with one that has never been fetched from or pushed to: the commit you are on.
 Uncommitted changes never matter. Nothing is fetched: the base is what the last fetch or push saw.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from bot.errors import InputError
 from bot.git.command import GitCommand
 from bot.git.identity import task_of_branch
+from bot.git.object_reader import ObjectReader
 
 
 @dataclass(frozen=True)
@@ -22,38 +25,40 @@ class Base:
     branch: str
 
 
-def find_base(git: GitCommand, remote: str, name: str | None = None) -> Base:
+def find_base(git: GitCommand, objects: ObjectReader, remote: str, name: str | None = None) -> Base:
     """Find the base, or the one called by name.
 
     Raises:
         InputError: if there is no commit, or no branch of that name.
     """
     if name is not None:
-        commit = _commit(git, f"refs/remotes/{remote}/{name}") or _commit(git, f"refs/heads/{name}")
+        found = _commit(objects, f"refs/remotes/{remote}/{name}")
+        commit = found or _commit(objects, f"refs/heads/{name}")
         if not commit:
             raise InputError(f"there is no branch {name!r}", "List them with: git branch --all")
         return Base(commit, name)
     head = git.run("symbolic-ref", "--quiet", "--short", "HEAD").text
     own = head if head and task_of_branch(head) is None else ""
-    for branch in filter(None, (own, *_defaults(git, remote))):
-        commit = _commit(git, f"refs/remotes/{remote}/{branch}")
+    for branch in filter(None, chain((own,), _defaults(git, remote))):
+        commit = _commit(objects, f"refs/remotes/{remote}/{branch}")
         if commit:
             return Base(commit, branch)
-    commit = _commit(git, "HEAD")
+    commit = _commit(objects, "HEAD")
     if not commit:
         raise _no_commit(git, head)
     return Base(commit, own)
 
 
-def _defaults(git: GitCommand, remote: str) -> tuple[str, ...]:
-    """Origin's default branch; `git remote add` and CI checkouts do not note it, so guess then."""
+def _defaults(git: GitCommand, remote: str) -> Iterator[str]:
+    """Name origin's default branch; `git remote add` and CI checkouts do not note it, so guess."""
     noted = git.run("symbolic-ref", "--quiet", f"refs/remotes/{remote}/HEAD").text
-    return (noted.removeprefix(f"refs/remotes/{remote}/"), "main", "master")
+    yield noted.removeprefix(f"refs/remotes/{remote}/")
+    yield from ("main", "master")
 
 
-def _commit(git: GitCommand, name: str) -> str:
-    answer = git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-    return answer.text if answer.code == 0 else ""
+def _commit(objects: ObjectReader, name: str) -> str:
+    found = objects.find(f"{name}^{{commit}}")
+    return found.id if found else ""
 
 
 def _no_commit(git: GitCommand, head: str) -> InputError:

@@ -1,4 +1,4 @@
-"""Git through GitPython: arguments and bytes in, an answer out, its complaints as our errors."""
+"""Runs Git through GitPython: arguments and bytes in; an answer, or an error of ours, out."""
 
 import os
 import re
@@ -87,18 +87,8 @@ class GitCommand:
         Raises:
             WorldError: if there is no Git, or it does not end in time.
         """
-        options = [part for setting in _SETTINGS for part in ("-c", setting)]
-        # A session of its own: no terminal to ask for passphrases on, and Ctrl-C does not stop
-        # Git half-way through writing a ref.
-        handle = _git_class()(str(self.folder)).execute(
-            ["git", *options, *arguments],
-            istream=subprocess.PIPE if data is not None else None,
-            as_process=True,
-            env={**self._environment, **(environment or {})},
-            start_new_session=True,
-        )
-        process = handle.proc
-        assert process is not None  # noqa: S101 - just started; typed as optional by GitPython
+        handle = self.start(*arguments, has_input=data is not None, environment=environment)
+        process = popen_of(handle)
         try:
             out, err = process.communicate(data, timeout=timeout_s)
         except subprocess.TimeoutExpired:
@@ -107,6 +97,28 @@ class GitCommand:
             message = f"git {_verb(arguments)} did not end within {timeout_s:g} s"
             raise WorldError(message, "Check the network and the disk, then run again.") from None
         return Answer(_verb(arguments), process.returncode, out, err.decode("utf-8", "replace"))
+
+    def start(
+        self,
+        *arguments: str,
+        has_input: bool = True,
+        environment: Mapping[str, str] | None = None,
+    ) -> "git.cmd.Git.AutoInterrupt":
+        """Start Git; the process is ended when nobody holds the handle any more.
+
+        Raises:
+            WorldError: if there is no Git.
+        """
+        options = [part for setting in _SETTINGS for part in ("-c", setting)]
+        # A session of its own: no terminal to ask for passphrases on, and Ctrl-C does not stop
+        # Git half-way through writing a ref.
+        return _git_class()(str(self.folder)).execute(
+            ["git", *options, *arguments],
+            istream=subprocess.PIPE if has_input else None,
+            as_process=True,
+            env={**self._environment, **(environment or {})},
+            start_new_session=True,
+        )
 
     def ask(
         self,
@@ -119,6 +131,13 @@ class GitCommand:
         if answer.code:
             raise explain(answer)
         return answer
+
+
+def popen_of(handle: "git.cmd.Git.AutoInterrupt") -> "subprocess.Popen[bytes]":
+    """Give the process of a handle."""
+    process = handle.proc
+    assert process is not None  # noqa: S101 - just started; typed as optional by GitPython
+    return process
 
 
 def explain(answer: Answer) -> StratwrightError:

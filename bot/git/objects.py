@@ -1,20 +1,26 @@
-"""Files to Git objects: blobs, trees, a commit and a tag, without an index or a checkout.
+"""Turns files into Git objects: blobs, trees, a commit and a tag, without an index or a checkout.
 
 Objects are named by their content, so writing them twice writes nothing new, and a run that dies
-half-way leaves no more than a few objects that nothing points to, which `git gc` removes.
+half-way leaves no more than a few objects that nothing points to, which `git gc` removes. All of
+them are written by one process of Git, which gets them as a pack and keeps them as they are.
 """
 
 import hashlib
+import struct
+import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.errors import InputError
 from bot.git.command import GitCommand
+from bot.git.object_reader import ObjectReader, TreeEntry
+
+_KINDS = {"commit": 1, "tree": 2, "blob": 3, "tag": 4}
 
 
 @dataclass(frozen=True)
 class Ground:
-    """What a new commit takes over from the commit it stands on."""
+    """Holds what a new commit takes over from the commit it is made on."""
 
     commit: str
     tree: str
@@ -23,79 +29,107 @@ class Ground:
 
 @dataclass(frozen=True)
 class Entry:
-    """A file of a commit: its mode, its blob and how large that is."""
+    """Holds a file of a commit: its mode, its blob and how large that is."""
 
     mode: str
     id: str
     size: int
 
 
-@dataclass(frozen=True)
-class _Entry:
-    mode: str
-    kind: str
-    id: str
+def object_id(kind: str, data: bytes, length: int = 40) -> str:
+    """Name an object as Git does; `length` tells SHA-1 from the longer SHA-256."""
+    return _digest(f"{kind} {len(data)}\0".encode() + data, length).hex()
 
 
-def read_ground(git: GitCommand, commit: str) -> Ground:
-    """Read tree and committer date of a commit."""
-    header = git.ask("cat-file", "commit", commit).out.partition(b"\n\n")[0].split(b"\n")
-    tree = header[0].removeprefix(b"tree ").decode()
-    committer = next(line for line in header if line.startswith(b"committer "))
+def read_ground(header: bytes, commit: str) -> Ground:
+    """Read tree and committer date from the object of a commit."""
+    lines = header.partition(b"\n\n")[0].split(b"\n")
+    committer = next(line for line in lines if line.startswith(b"committer "))
+    tree = lines[0].removeprefix(b"tree ").decode()
     return Ground(commit, tree, b" ".join(committer.rsplit(b" ", 2)[1:]))
 
 
-def write_tree(
-    git: GitCommand, tree: str, files: Mapping[str, bytes], replaced: tuple[str, ...] = ()
-) -> str:
-    """Write a tree with the files added to it.
+@dataclass
+class NewObjects:
+    """Gathers objects that one process of Git then writes.
 
-    Args:
-        git: the repository's Git.
-        tree: the tree to start from.
-        files: bytes by path; written as they are, no filter and no line-end conversion.
-        replaced: folders of which nothing is taken over.
-
-    Raises:
-        InputError: if a path is not plain, or a file and a folder would share a name.
+    A commit's id depends on its content alone: its ground's date is used for the time. Neither
+    commit.gpgSign nor i18n.commitEncoding of the user's configuration takes part.
     """
-    for path in files:
-        check_path(path)
-    blobs = {path: write_object(git, "blob", data) for path, data in sorted(files.items())}
-    return _write_folder(git, tree, "", blobs, frozenset(folder.strip("/") for folder in replaced))
 
+    reader: ObjectReader
+    ground: Ground
+    objects: dict[str, tuple[str, bytes]] = field(default_factory=dict)
 
-def write_commit(git: GitCommand, ground: Ground, tree: str, person: bytes, message: str) -> str:
-    """Write a commit whose id depends on its content alone: the ground's date stands for the time.
+    def tree(self, files: Mapping[str, bytes], replaced: tuple[str, ...] = ()) -> str:
+        """Add the ground's tree with files added to it.
 
-    It is written as an object, so neither commit.gpgSign nor i18n.commitEncoding of the user's
-    configuration takes part.
-    """
-    head = f"tree {tree}\nparent {ground.commit}\n".encode()
-    signed = person + b" " + ground.date
-    body = b"author " + signed + b"\ncommitter " + signed + b"\n\n" + message.encode()
-    return write_object(git, "commit", head + body)
+        Args:
+            files: bytes by path; taken as they are, no filter and no line-end conversion.
+            replaced: folders of which nothing is taken over.
 
+        Raises:
+            InputError: if a path is not plain, or a file and a folder would share a name.
+        """
+        for path in files:
+            check_path(path)
+        blobs = {path: self._add("blob", data) for path, data in files.items()}
+        folders = frozenset(folder.strip("/") for folder in replaced)
+        return self._folder(self.ground.tree, "", blobs, folders)
 
-def write_tag(
-    git: GitCommand, ground: Ground, commit: str, name: str, person: bytes, message: str
-) -> str:
-    """Write an annotated tag, dated as the commit's ground."""
-    head = f"object {commit}\ntype commit\ntag {name}\n".encode()
-    body = b"tagger " + person + b" " + ground.date + b"\n\n" + message.encode()
-    return write_object(git, "tag", head + body)
+    def commit(self, tree: str, person: bytes, message: str) -> str:
+        """Add a commit on the ground."""
+        head = f"tree {tree}\nparent {self.ground.commit}\n".encode()
+        signed = person + b" " + self.ground.date
+        body = b"author " + signed + b"\ncommitter " + signed + b"\n\n" + message.encode()
+        return self._add("commit", head + body)
 
+    def tag(self, commit: str, name: str, person: bytes, message: str) -> str:
+        """Add an annotated tag, dated as the commit's ground."""
+        head = f"object {commit}\ntype commit\ntag {name}\n".encode()
+        body = b"tagger " + person + b" " + self.ground.date + b"\n\n" + message.encode()
+        return self._add("tag", head + body)
 
-def write_object(git: GitCommand, kind: str, data: bytes) -> str:
-    """Write one object and give its id."""
-    return git.ask("hash-object", "-w", "-t", kind, "--stdin", data=data).text
+    def write(self, git: GitCommand) -> None:
+        """Write all of them."""
+        parts = [b"PACK" + struct.pack(">II", 2, len(self.objects))]
+        for kind, data in self.objects.values():
+            parts.append(_pack_header(_KINDS[kind], len(data)) + zlib.compress(data))
+        pack = b"".join(parts)
+        pack += _digest(pack, len(self.ground.commit))
+        git.ask("unpack-objects", "-q", data=pack)
 
+    def _add(self, kind: str, data: bytes) -> str:
+        oid = object_id(kind, data, len(self.ground.commit))
+        self.objects[oid] = (kind, data)
+        return oid
 
-def blob_id(data: bytes, length: int = 40) -> str:
-    """Name bytes as Git does; `length` tells SHA-1 from the longer SHA-256."""
-    algorithm = "sha1" if length == 40 else "sha256"
-    content = b"blob %d\0" % len(data) + data
-    return hashlib.new(algorithm, content, usedforsecurity=False).hexdigest()
+    def _folder(
+        self, tree: str, place: str, blobs: Mapping[str, str], replaced: frozenset[str]
+    ) -> str:
+        """Add one folder: what it had, with its own new files and its changed folders."""
+        entries = self.reader.folder(tree) if tree and place not in replaced else {}
+        below: dict[str, dict[str, str]] = {}
+        for path, blob in blobs.items():
+            name, slash, rest = path.partition("/")
+            if slash:
+                below.setdefault(name, {})[rest] = blob
+                continue
+            if name in entries and entries[name].is_folder:
+                raise _collision(f"{place}/{name}".strip("/"), "a folder", "a file")
+            entries[name] = TreeEntry("100644", blob)
+        for name, inner in below.items():
+            inner_place = f"{place}/{name}".strip("/")
+            old = entries.get(name, TreeEntry("40000", ""))
+            if not old.is_folder:
+                raise _collision(inner_place, "no folder", "a folder")
+            written = self._folder(old.id, inner_place, inner, replaced)
+            entries[name] = TreeEntry("40000", written)
+        rows = ((name.encode("utf-8", "surrogateescape"), entry) for name, entry in entries.items())
+        # Git sorts a folder as if its name ended in a slash.
+        ordered = sorted(rows, key=lambda row: row[0] + b"/" * row[1].is_folder)
+        lines = (e.mode.encode() + b" " + name + b"\0" + bytes.fromhex(e.id) for name, e in ordered)
+        return self._add("tree", b"".join(lines))
 
 
 def check_path(path: str) -> None:
@@ -108,42 +142,18 @@ def check_path(path: str) -> None:
         raise InputError(f"{path!r} reaches into Git's own folder")
 
 
-def _write_folder(
-    git: GitCommand, tree: str, place: str, blobs: Mapping[str, str], replaced: frozenset[str]
-) -> str:
-    """Write one folder: what it had, with its own new files and its changed folders."""
-    entries = {} if place in replaced else _read_folder(git, tree)
-    below: dict[str, dict[str, str]] = {}
-    for path, blob in blobs.items():
-        name, slash, rest = path.partition("/")
-        if slash:
-            below.setdefault(name, {})[rest] = blob
-            continue
-        if name in entries and entries[name].kind == "tree":
-            raise _collision(f"{place}/{name}".strip("/"), "a folder", "a file")
-        entries[name] = _Entry("100644", "blob", blob)
-    for name, inner in below.items():
-        inner_place = f"{place}/{name}".strip("/")
-        old = entries.get(name, _Entry("040000", "tree", ""))
-        if old.kind != "tree":
-            raise _collision(inner_place, "no folder", "a folder")
-        written = _write_folder(git, old.id, inner_place, inner, replaced)
-        entries[name] = _Entry("040000", "tree", written)
-    lines = [f"{entry.mode} {entry.kind} {entry.id}\t{name}\0" for name, entry in entries.items()]
-    # --missing: in a partial clone, what is taken over need not be here.
-    text = "".join(lines).encode("utf-8", "surrogateescape")
-    return git.ask("mktree", "-z", "--missing", data=text).text
+def _digest(data: bytes, length: int) -> bytes:
+    return hashlib.new("sha1" if length == 40 else "sha256", data, usedforsecurity=False).digest()
 
 
-def _read_folder(git: GitCommand, tree: str) -> dict[str, _Entry]:
-    if not tree:
-        return {}
-    entries = {}
-    listed = git.ask("ls-tree", "-z", "--full-tree", tree).out
-    for line in listed.decode("utf-8", "surrogateescape").split("\0")[:-1]:
-        head, _, name = line.partition("\t")
-        entries[name] = _Entry(*head.split())
-    return entries
+def _pack_header(kind: int, size: int) -> bytes:
+    """Write an object's kind and size as a pack has them: seven bits a byte, the last first."""
+    byte, size, header = kind << 4 | size & 15, size >> 4, bytearray()
+    while size:
+        header.append(byte | 128)
+        byte, size = size & 127, size >> 7
+    header.append(byte)
+    return bytes(header)
 
 
 def _collision(path: str, found: str, wanted: str) -> InputError:

@@ -26,18 +26,18 @@ def find_place(path: Path) -> Place:
     if not path.is_dir():
         raise InputError(f"{path} is not a folder", "Name a folder inside a Git repository.")
     git = GitCommand(path)
-    answer = git.run("rev-parse", "--is-bare-repository", "--absolute-git-dir", "--git-common-dir")
-    if answer.code:
+    options = ("--is-bare-repository", "--absolute-git-dir", "--git-common-dir", "--show-toplevel")
+    answer = git.run("rev-parse", *options)
+    lines = answer.out.decode("utf-8", "surrogateescape").split("\n", 3)
+    if len(lines) < 4:
         raise _not_usable(path, answer)
-    bare, git_dir, common = answer.out.decode("utf-8", "surrogateescape").splitlines()
+    bare, git_dir, common, root = lines
     if bare == "true":
         message = f"{path} is a bare repository, which holds no files to work on"
         raise InputError(message, f"Clone it and work there: git clone {path} work")
-    top = git.run("rev-parse", "--show-toplevel")
-    if top.code:
+    if answer.code:
         raise InputError(f"{path} lies inside Git's own folder", "Go to the checkout beside it.")
-    root = Path(top.out.decode("utf-8", "surrogateescape").rstrip("\n"))
-    return Place(root, Path(git_dir), (path / common).resolve())
+    return Place(Path(root.rstrip("\n")), Path(git_dir), (path / common).resolve())
 
 
 def read_person(git: GitCommand) -> bytes:

@@ -1,9 +1,10 @@
-"""The other side: what it has, sending to it, fetching from it, and what its refusals mean."""
+"""Speaks with the remote: what it has, sending to it, fetching from it, what its refusals mean."""
 
 import os
 import re
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from bot.errors import StratwrightError, WorldError
@@ -56,12 +57,24 @@ class Remote:
     @property
     def exists(self) -> bool:
         """Whether the repository has a remote of this name."""
-        return self.name in self.git.ask("remote").text.splitlines()
+        return bool(self._settings)
 
     @property
     def url(self) -> str:
         """Its address as configured, before any rewriting."""
-        return self.git.run("config", "--get", f"remote.{self.name}.url").text
+        return self._settings.get("url", [""])[-1]
+
+    @cached_property
+    def _settings(self) -> dict[str, list[str]]:
+        """Reads what the configuration says of it, by key; a key may have several values."""
+        prefix = f"remote.{self.name}."
+        pattern = f"^{re.escape(prefix)}"
+        listed = self.git.run("config", "--null", "--get-regexp", pattern).out
+        found: dict[str, list[str]] = {}
+        for row in listed.decode("utf-8", "replace").split("\0")[:-1]:
+            key, _, value = row.partition("\n")
+            found.setdefault(key.removeprefix(prefix), []).append(value)
+        return found
 
     def look(self, task: TaskName) -> Refs:
         """Ask what it has of a task.
@@ -69,7 +82,7 @@ class Remote:
         Raises:
             WorldError: if it does not answer.
         """
-        where = self.git.run("config", "--get", f"remote.{self.name}.pushurl").text or self.name
+        where = self._settings.get("pushurl", [self.name])[-1]
         patterns = (f"refs/heads/{task.branch}", f"refs/tags/{task.tag_folder}*")
         answer = self._try("ls-remote", "--", where, *patterns, timeout_s=_LOOK_TIMEOUT_S)
         ids = {name: oid for oid, name in (line.split("\t") for line in answer.text.splitlines())}
@@ -110,8 +123,7 @@ class Remote:
         """Note where the remote's branch is, as a push does at its very end unless it is killed."""
         name = f"refs/remotes/{self.name}/{task.branch}"
         mapped = f"+refs/heads/*:refs/remotes/{self.name}/*"
-        configured = self.git.run("config", "--get-all", f"remote.{self.name}.fetch").text
-        if mapped in configured.splitlines():
+        if mapped in self._settings.get("fetch", ()):
             # What it was does not matter, and neither does a fetch that is quicker.
             self.git.run("update-ref", "-m", "stratwright", name, commit)
 

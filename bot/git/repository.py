@@ -1,4 +1,4 @@
-"""Candidates to branches and tags of a Git repository, here and at its remote.
+"""Turns candidates into branches and tags of a Git repository, here and at its remote.
 
 The user's checkout, index and HEAD are never touched: commits are built from objects. The order is
 objects, push, verification, local refs; the push is atomic. So a run that dies leaves nothing that
@@ -12,13 +12,14 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from bot.errors import InputError, SafetyStop
+from bot.errors import InputError, SafetyStop, WorldError
 from bot.git.base import Base, find_base
 from bot.git.command import GitCommand
 from bot.git.delivery import Sides, View
 from bot.git.identity import TaskName
 from bot.git.lock import hold
-from bot.git.objects import Entry, blob_id, read_ground, write_commit, write_tag, write_tree
+from bot.git.object_reader import ObjectReader
+from bot.git.objects import Entry, Ground, NewObjects, object_id, read_ground
 from bot.git.origin import owner_and_name
 from bot.git.place import Place, find_place, read_person
 from bot.git.proposal import Proposal, Proposed, State, TagTaken
@@ -76,6 +77,9 @@ class Repository:
         self._common_dir = place.common_dir
         self._may_push = may_push
         self._remote = Remote(self.git.knowing(credentials or {}), remote)
+        self.objects = ObjectReader(self.git)
+        self._base: Base | None = None
+        self._held: dict[tuple[str, str], bool] = {}
 
     @cached_property
     def has_remote(self) -> bool:
@@ -85,7 +89,11 @@ class Repository:
     @cached_property
     def person(self) -> str:
         """Who commits here, as `Name <mail>`."""
-        return read_person(self.git).decode("utf-8", "replace")
+        return self._person.decode("utf-8", "replace")
+
+    @cached_property
+    def _person(self) -> bytes:
+        return read_person(self.git)
 
     @cached_property
     def repository_id(self) -> str:
@@ -100,8 +108,12 @@ class Repository:
         return self.git.ask("rev-list", "--first-parent", "--max-parents=0", commit).text
 
     def base(self, name: str | None = None) -> Base:
-        """Find the commit to stand on; bot/git/base.py states the rule."""
-        return find_base(self.git, self._remote.name, name)
+        """Find the commit to propose on, once; bot/git/base.py states the rule."""
+        if name is not None:
+            return find_base(self.git, self.objects, self._remote.name, name)
+        if self._base is None:
+            self._base = find_base(self.git, self.objects, self._remote.name)
+        return self._base
 
     def absent_from_base(self, files: Mapping[str, bytes]) -> tuple[str, ...]:
         """Give the files of this checkout that the base does not have.
@@ -109,18 +121,16 @@ class Repository:
         Raises:
             InputError: the base has another file: a tag would hold that, and not what was proven.
         """
-        base = self.base()
-        there = {
-            path: entry.id
-            for path, entry in self.entries(base.commit, files).items()
-            if entry.mode in ("100644", "100755")
-        }
-        for path in sorted(set(there) & set(files)):
-            if there[path] != blob_id(files[path], len(there[path])):
+        base, absent = self.base(), []
+        for path, content in files.items():
+            there = self.objects.entry(base.commit, path)
+            if there is None or not there.is_file:
+                absent += [path] if (self.root / path).is_file() else []
+            elif there.id != object_id("blob", content, len(there.id)):
                 message = f"{path} here is not the one of {base.branch or base.commit[:12]}"
                 hint = "Commit and push the candles first, or take your change to them back."
                 raise InputError(message, hint)
-        return tuple(path for path in files if path not in there and (self.root / path).is_file())
+        return tuple(absent)
 
     def lock(
         self,
@@ -155,7 +165,7 @@ class Repository:
         self,
         proposal: Proposal,
         on_step: Callable[[str], None] = lambda step: None,
-        believed: str = "",
+        compared: str = "",
     ) -> Proposed:
         """Commit a candidate on top of its base, tag it, and push both.
 
@@ -165,12 +175,12 @@ class Repository:
         Args:
             proposal: what to propose.
             on_step: is told each step when it is done: locked, objects, pushed, refs.
-            believed: a commit under the proposal's tag that was compared, byte for byte, with
+            compared: a commit under the proposal's tag that was compared, byte for byte, with
                 what this run writes: an earlier run's, perhaps on another base.
 
         Raises:
             BranchTaken: if somebody else committed to the branch.
-            TagTaken: if the tag is on a commit that is neither this one nor believed.
+            TagTaken: if the tag is on a commit that is neither this one nor compared.
             InputError: if a path or name is in the way.
             WorldError: if disk or remote fail; no ref has changed then.
         """
@@ -185,18 +195,19 @@ class Repository:
             on_step("locked")
             view = self._sides.look(task)
             target = view.tag(proposal.tag)
-            if target and target.commit == believed:
+            if target and target.commit == compared:
                 return self._again(task, proposal.tag, target, view, proposal.base)
             if not target:
                 self._sides.refuse_to_overwrite(task, view)
-            ground = read_ground(self.git, proposal.base.commit)
-            tree = write_tree(self.git, ground.tree, proposal.files, proposal.replaced)
+            ground = self.ground(proposal.base.commit)
+            new = NewObjects(self.objects, ground)
+            tree = new.tree(proposal.files, proposal.replaced)
             if tree == ground.tree:
                 return self._result(State.MERGED, task, proposal.tag, ground.commit)
             message = proposal.trailers.attached_to(proposal.message)
-            person = read_person(self.git)
-            commit = write_commit(self.git, ground, tree, person, message)
-            tag = write_tag(self.git, ground, commit, proposal.tag, person, message)
+            commit = new.commit(tree, self._person, message)
+            tag = new.tag(commit, proposal.tag, self._person, message)
+            new.write(self.git)
             on_step("objects")
             if target and target.commit != commit:
                 raise TagTaken(proposal.tag, target.commit)
@@ -208,7 +219,13 @@ class Repository:
         """Whether a base has a candidate: by its history, or (a squash) by the same files."""
         names = (f"refs/heads/{base.branch}", f"refs/remotes/{self._remote.name}/{base.branch}")
         tips = {base.commit, *(self.commit_of(name) for name in names if base.branch)} - {""}
-        return any(self._holds(tip, commit) for tip in sorted(tips))
+        for tip in sorted(tips):
+            # Commits never change, so neither does the answer.
+            if (tip, commit) not in self._held:
+                self._held[tip, commit] = self._holds(tip, commit)
+            if self._held[tip, commit]:
+                return True
+        return False
 
     def refs(self, task: TaskName) -> Refs:
         """Read a task's branch and tags, as they are here."""
@@ -235,23 +252,29 @@ class Repository:
 
     def commit_of(self, name: str) -> str:
         """The commit that a ref, tag or abbreviated id names; empty if there is none."""
-        found = self.git.run(
-            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
-        )
-        return found.text if found.code == 0 else ""
+        found = self.objects.find(f"{name}^{{commit}}")
+        return found.id if found else ""
 
-    def message_of(self, commit: str) -> str:
-        """A commit's or tag's message."""
-        text = self.git.ask("cat-file", "-p", commit).out.decode("utf-8", "replace")
-        return text.partition("\n\n")[2]
+    def message_of(self, name: str) -> str:
+        """Read the message of a commit or tag."""
+        found = self.objects.find(name)
+        data = self.objects.read(name, found.kind) if found else None
+        return (data or b"").decode("utf-8", "replace").partition("\n\n")[2]
+
+    def ground(self, commit: str) -> Ground:
+        """Read what a commit on top of another takes over from it."""
+        return read_ground(self._commit(commit), commit)
+
+    def _commit(self, commit: str) -> bytes:
+        data = self.objects.read(commit, "commit")
+        if data is None:
+            raise WorldError(f"there is no commit {commit[:40]!a} here", "Fetch it: git fetch")
+        return data
 
     def read(self, commit: str, path: str) -> bytes | None:
-        """A file's bytes in a commit; None if it is not there."""
-        listed = self.git.ask("ls-tree", "-z", "--full-tree", commit, "--", path).out
-        head = listed.partition(b"\t")[0].split()
-        if len(head) != 3 or head[1] != b"blob" or head[0] == b"120000":
-            return None
-        return self.git.ask("cat-file", "blob", head[2].decode()).out
+        """Read a file's bytes in a commit; None if it is not there."""
+        entry = self.objects.entry(commit, path)
+        return self.objects.read(entry.id, "blob") if entry and entry.is_file else None
 
     def entries(self, commit: str, paths: Iterable[str] = ()) -> dict[str, Entry]:
         """The files of a commit at or below these paths; all of them without any."""
@@ -265,18 +288,8 @@ class Repository:
         return found
 
     def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
-        """The bytes of blobs, read by one process of Git."""
-        wanted = sorted(set(ids))
-        out = self.git.ask(
-            "cat-file", "--batch", data="".join(f"{i}\n" for i in wanted).encode()
-        ).out
-        found, start = {}, 0
-        for oid in wanted:
-            end = out.index(b"\n", start)
-            size = int(out[start:end].split()[2])
-            found[oid] = out[end + 1 : end + 1 + size]
-            start = end + size + 2
-        return found
+        """Read the bytes of blobs."""
+        return {oid: self.objects.read(oid, "blob") or b"" for oid in set(ids)}
 
     def changed(self, old: str, new: str) -> tuple[str, ...]:
         """The paths in which two commits differ."""
@@ -286,12 +299,14 @@ class Repository:
 
     def parents(self, commit: str) -> tuple[str, ...]:
         """The commits that a commit stands on, as it says itself."""
-        head = self.git.ask("cat-file", "commit", commit).out.partition(b"\n\n")[0]
+        head = self._commit(commit).partition(b"\n\n")[0]
         lines = head.decode("ascii", "replace").splitlines()
         return tuple(line.split()[1] for line in lines if line.startswith("parent "))
 
     def is_in(self, commit: str, tip: str) -> bool:
         """Whether a commit is in the history of another."""
+        if commit == tip:
+            return True
         return self.git.run("merge-base", "--is-ancestor", commit, tip).code == 0
 
     def paths(self, commit: str, folder: str) -> tuple[str, ...]:

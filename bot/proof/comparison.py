@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from bot.git.objects import read_ground
 from bot.git.proposal import TagTaken
 from bot.git.repository import Repository
 from bot.proof.evidence import PROVENANCE, makers
@@ -146,15 +145,14 @@ def _odd_objects(
     writing: Writing, commit: str, parent: str, repository: Repository
 ) -> Iterator[tuple[str, str]]:
     """The tag and the commit as objects: their form, their dates and their words."""
-    date = read_ground(repository.git, parent).date
+    date = repository.ground(parent).date
     for kind, name, form in (
         ("tag", f"refs/tags/{writing.tag}", _TAG),
         ("commit", commit, _COMMIT),
     ):
-        found = repository.git.run("cat-file", kind, name)
-        head, _, body = found.out.partition(b"\n\n")
+        head, _, body = (repository.objects.read(name, kind) or b"").partition(b"\n\n")
         match = form.fullmatch(head)
-        if found.code or match is None:
+        if match is None:
             yield kind, f"it is not a {kind} as it is made here"
             continue
         parts = match.groupdict()

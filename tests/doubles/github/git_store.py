@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from bot.git.command import Answer, GitCommand, explain
-from bot.git.objects import write_object
 from tests.doubles.github.messages import Json
 
 SHA = re.compile(r"[0-9a-f]{40}")
@@ -153,7 +152,8 @@ class GitStore:
         """Write a commit."""
         lines = [f"tree {tree}", *(f"parent {sha}" for sha in parents)]
         lines += [f"author {author.line}", f"committer {committer.line}", "", message]
-        return write_object(self._git, "commit", "\n".join(lines).encode())
+        data = "\n".join(lines).encode()
+        return self._git.ask("hash-object", "-w", "-t", "commit", "--stdin", data=data).text
 
     def set_ref(self, name: str, sha: str) -> bool:
         """Point a ref at an object; False if Git refuses the name."""
