@@ -2,12 +2,15 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bot.commands.run import in_order
+from bot.contract.language import program
 from bot.errors import InputError
 from bot.forge.port import open_forge
+from bot.git.command import GitCommand
 from bot.git.proposal import BranchTaken
 from bot.git.repository import open_repository
 from bot.proof.examination import NAMES
@@ -247,3 +250,31 @@ def test_several_contracts_in_one_call_give_a_line_each_and_the_worst_code(world
     again = stratwright(world.work, "run", "--json", "--quiet", "contracts/dip.yaml")
     assert (again.returncode, again.stderr) == (0, "")
     assert json.loads(again.stdout)["status"] == "unchanged"
+
+
+def test_a_run_reads_its_rules_once_and_starts_few_processes_of_git(
+    tmp_path: Path, sandbox: Remembering, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process costs milliseconds at home and more in a container: 69 were started once."""
+    started: list[str] = []
+    read: list[object] = []
+    begin, reader = GitCommand.start, program._LanguageReader
+
+    def counted(self: GitCommand, *arguments: str, **more: Any) -> Any:
+        started.append(" ".join(arguments))
+        return begin(self, *arguments, **more)
+
+    def noted(raw: Any) -> Any:
+        read.append(raw)
+        return reader(raw)
+
+    monkeypatch.setattr(GitCommand, "start", counted)
+    monkeypatch.setattr(program, "_LanguageReader", noted)
+    world = line_world(tmp_path)
+    for status in ("proposed", "unchanged"):
+        started.clear()
+        read.clear()
+        program._KNOWN.clear()
+        assert run(world, sandbox).status == status
+        assert len(started) <= 25, started
+        assert len(read) == 1

@@ -24,6 +24,10 @@ RULES = ("enter_long", "exit_long", "enter_short", "exit_short")
 _NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 _RESERVED = {*PRICES, "date", "timestamp", "always", "never"}
 
+_GROUPS = ("trailing_stop", "roi", "size")
+_KNOWN: "dict[str, tuple[Program, list[Finding]]]" = {}
+_MOST_KNOWN = 16
+
 Path = tuple[str | int, ...]
 Value = int | float | Parameter
 
@@ -117,12 +121,12 @@ class Program:
 
 def check_language(raw: Mapping[str, object]) -> list[Finding]:
     """Every mistake in the language sections of a document."""
-    return _LanguageReader(raw).read()[1]
+    return list(_read(raw)[1])
 
 
 def read_program(raw: Mapping[str, object]) -> Program:
     """The Program of a document that `check_language` found no mistake in."""
-    program, findings = _LanguageReader(raw).read()
+    program, findings = _read(raw)
     if findings:
         raise ValueError(f"the contract was not checked: {findings[0].message}")
     return program
@@ -131,6 +135,42 @@ def read_program(raw: Mapping[str, object]) -> Program:
 def compile_contract(contract: Contract) -> Program:
     """Resolve the names and parse the rules of a contract that was loaded without a problem."""
     return read_program(contract.model_dump(mode="python", exclude_none=True))
+
+
+def _read(raw: Mapping[str, object]) -> tuple[Program, list[Finding]]:
+    """Read the language sections, once where the same were read before: nothing changes them."""
+    market, risk = (_section(raw, name) for name in ("market", "risk"))
+    asked: list[object] = [market.get("timeframe"), market.get("type") == "futures"]
+    asked += [_section(raw, name) for name in ("parameters", "indicators", "rules")]
+    asked += [risk.get(name) for name in ("stop_loss", "take_profit")]
+    # Of the others only words count, which name parameters.
+    tables = [risk.get(name) for name in _GROUPS]
+    words = [t if isinstance(t, Mapping) else {"": t} for t in tables]
+    asked += [[pair for pair in each.items() if isinstance(pair[1], str)] for each in words]
+    try:
+        key = repr(_frozen(asked))
+    except (ValueError, RecursionError):
+        return _LanguageReader(raw).read()  # a number of thousands of digits, or a deep list
+    if key not in _KNOWN:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.pop(next(iter(_KNOWN)))
+        _KNOWN[key] = _LanguageReader(raw).read()
+    return _KNOWN[key]
+
+
+def _frozen(value: object) -> object:
+    """Write lists and tuples alike; a document has the first, its model the second."""
+    if isinstance(value, Mapping):
+        return {key: _frozen(inner) for key, inner in value.items()}
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+
+
+def _section(raw: Mapping[str, object], name: str) -> dict[str, object]:
+    """A section of the document, empty where it is missing or of another shape."""
+    section = raw.get(name)
+    if not isinstance(section, Mapping):
+        return {}
+    return {key: value for key, value in section.items() if isinstance(key, str)}
 
 
 class _LanguageReader:
@@ -160,10 +200,7 @@ class _LanguageReader:
 
     def section(self, name: str) -> dict[str, object]:
         """A section of the document, empty where it is missing or of another shape."""
-        section = self.raw.get(name)
-        if not isinstance(section, Mapping):
-            return {}
-        return {key: value for key, value in section.items() if isinstance(key, str)}
+        return _section(self.raw, name)
 
     def scope(self, timeframe: str = "") -> Scope:
         """The names that are known so far; those of other candles only from the contract's own."""
@@ -503,7 +540,7 @@ class _LanguageReader:
             else:
                 self.risk_number((field,), level)
         self.risk_number(("trailing_stop",), risk.get("trailing_stop"))
-        for group in ("trailing_stop", "roi", "size"):
+        for group in _GROUPS:
             table = risk.get(group)
             for key, value in table.items() if isinstance(table, Mapping) else ():
                 self.risk_number((group, key), value)
