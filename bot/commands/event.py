@@ -133,16 +133,19 @@ def announce(desk: "Desk", args: argparse.Namespace) -> int:
 
 
 def generate(desk: "Desk", args: argparse.Namespace) -> int:
-    """Write candidates."""
+    """Write candidates; given what an earlier round handed on, only where that was refused."""
     from bot.workflow.desk import find_items
+    from bot.workflow.handover import Digests, read_handed
     from bot.workflow.items import Item
     from bot.workflow.stages import generate as write_candidate
     from bot.workflow.writing import check_keys
 
     handed: dict[str, str] = {}
+    cases, answers = read_handed(args.cases), read_handed(args.answers)
 
     def one(item: Item) -> None:
-        if digest := write_candidate(desk, item, args.handover):
+        before = Digests(cases.get(item.key, ""), answers.get(item.key, ""))
+        if digest := write_candidate(desk, item, args.handover, before):
             handed[item.key] = digest
 
     code = _worst(one, find_items(desk, check_keys(args.keys)))
@@ -177,12 +180,13 @@ def run_gates(args: argparse.Namespace) -> int:
     """Run candidates in the sandbox; needs no token, no repository and no event."""
     from bot.report.terminal import gate_table
     from bot.workflow.actions import open_actions
-    from bot.workflow.handover import read_handed
+    from bot.workflow.handover import Digests, read_handed
     from bot.workflow.stages import run_gates as run_one
     from bot.workflow.writing import check_keys
     from bot.workshop import open_prover
 
-    cases, handed = read_handed(args.cases), dict[str, str]()
+    cases, answers = read_handed(args.cases), read_handed(args.answers)
+    handed: dict[str, str] = {}
     keys = [key for key in check_keys(args.keys) if key in cases]
     if not keys:
         say("nothing to judge: the generate job found nothing to do, or did not deliver")
@@ -190,7 +194,8 @@ def run_gates(args: argparse.Namespace) -> int:
     prover = open_prover("auto", say)
 
     def one(key: str) -> None:
-        examination, digest = run_one(key, cases[key], args.handover, prover)
+        digests = Digests(cases[key], answers.get(key, ""))
+        examination, digest = run_one(key, digests, args.handover, prover)
         handed[key] = digest
         for line in gate_table(examination.verdicts).splitlines():
             say(line)

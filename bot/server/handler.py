@@ -165,9 +165,9 @@ def _do(desk: Desk, item: Item, folder: Path, bench: Bench) -> str:
     if item.deed is Deed.PROPOSE:
         announce(desk, item)
         try:
-            if case := generate(desk, item, folder):
-                digests = Digests(case)
-                _, answers = run_gates(item.key, case, folder, bench.prover)
+            while case := generate(desk, item, folder, digests):
+                digests = Digests(case, digests.answers)
+                _, answers = run_gates(item.key, digests, folder, bench.prover)
                 digests = Digests(case, answers)
         except (InputError, SafetyStop) as error:
             tell_failure(desk, item, error, digests)

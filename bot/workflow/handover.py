@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,9 @@ from sandbox_runner.port import Outcome
 from sandbox_runner.recording import outcomes_from_plain, outcomes_to_plain
 
 MOST_BYTES = 512_000_000
+MOST_ROUNDS = 10
 TAMPERED = "Run the whole workflow again; if it stays so, somebody tampered with the artifacts."
-_CASE = ("version", "contract_path", "contract", "candles", "candidate")
+_CASE = ("version", "contract_path", "contract", "candles", "candidate", "refused")
 _CANDIDATE = ("files", "coder", "model", "prompt_hash")
 
 
@@ -35,12 +36,19 @@ class Handover:
         contract_path: of the contract in the repository.
         contract: its bytes.
         candles: the files of the contract's data, by path.
+        refused: the candidates of earlier rounds.
     """
 
     contract_path: str
     contract: bytes
     candles: Mapping[str, bytes]
     candidate: Candidate
+    refused: tuple[Candidate, ...] = ()
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Gives the candidates of all rounds."""
+        return (*self.refused, self.candidate)
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,9 @@ class Digests:
 
     case: str = ""
     answers: str = ""
+
+
+NOTHING = Digests()
 
 
 def case_path(folder: Path, key: str) -> Path:
@@ -93,12 +104,8 @@ def write_case(folder: Path, key: str, case: Handover) -> str:
         "contract_path": case.contract_path,
         "contract": _packed(case.contract),
         "candles": {path: _packed(data) for path, data in case.candles.items()},
-        "candidate": {
-            "files": dict(case.candidate.files),
-            "coder": case.candidate.coder,
-            "model": case.candidate.model,
-            "prompt_hash": case.candidate.prompt_hash,
-        },
+        "candidate": asdict(case.candidate),
+        "refused": [asdict(candidate) for candidate in case.refused],
     }
     return _write(case_path(folder, key), values)
 
@@ -114,14 +121,14 @@ def read_case(folder: Path, key: str, digest: str) -> Handover:
     path = case_path(folder, key)
     values = _read(path, digest, _CASE, "generate")
     try:
-        given = _closed(values["candidate"], _CANDIDATE)
-        files = _texts(given["files"])
-        candidate = Candidate(files, *(_text(given[name]) for name in _CANDIDATE[1:]))
+        if not isinstance(values["refused"], list) or len(values["refused"]) > MOST_ROUNDS:
+            raise ValueError("a short list of candidates was expected")
         return Handover(
             _text(values["contract_path"]),
             _unpacked(values["contract"]),
             {path: _unpacked(data) for path, data in _texts(values["candles"]).items()},
-            candidate,
+            _candidate(values["candidate"]),
+            tuple(map(_candidate, values["refused"])),
         )
     except (ValueError, TypeError) as error:
         raise _malformed(path, error) from None
@@ -197,6 +204,11 @@ def _texts(value: object) -> dict[str, str]:
     if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
         raise ValueError("an object of texts was expected")
     return value
+
+
+def _candidate(value: object) -> Candidate:
+    given = _closed(value, _CANDIDATE)
+    return Candidate(_texts(given["files"]), *(_text(given[name]) for name in _CANDIDATE[1:]))
 
 
 def _text(value: object) -> str:

@@ -30,6 +30,7 @@ from bot.workflow.candles import with_candles
 from bot.workflow.contracts import read_contract
 from bot.workflow.desk import Desk
 from bot.workflow.handover import (
+    NOTHING,
     TAMPERED,
     Answers,
     Digests,
@@ -43,8 +44,16 @@ from bot.workflow.items import Deed, Item
 from sandbox_runner.recording import RecordingSandbox, ReplayingSandbox
 
 
-def generate(desk: Desk, item: Item, out: Path) -> str:
+def generate(desk: Desk, item: Item, out: Path, before: Digests = NOTHING) -> str:
     """Write a candidate and hand it on with all that the gates need.
+
+    Args:
+        desk: what the stage works with.
+        item: what to do.
+        out: where the jobs leave their files.
+        before: of the files of the round before; its candidate is judged by the recorded answers,
+            and what was refused is written again with the failures in view, as often as the coder
+            may.
 
     Returns:
         the digest of what was handed on; empty if nothing is to do.
@@ -54,24 +63,48 @@ def generate(desk: Desk, item: Item, out: Path) -> str:
         return ""
     if item.read is None or item.read.loaded is None or item.deed is not Deed.PROPOSE:
         raise InputError(f"there is no contract to write code for under {item.key}")
-    loaded, checked = item.read.loaded, with_candles(item, desk.repository)
+    loaded = item.read.loaded
+    shop = desk.workshop(regenerate=item.regenerate)
+    coder = shop.open_coder(loaded.strategy)
+    handed = read_case(out, item.key, before.case).candidates if before.case else ()
+    if handed and len(handed) >= coder.rounds:
+        return ""
+    checked = with_candles(item, desk.repository)
     if checked.problems:
         desk.say(f"{checked.problems[0]}; the write job tells it on GitHub")
         return ""
-    shop = desk.workshop(regenerate=item.regenerate)
     work = take_on(loaded, shop)
     if find_earlier(work, shop).closed:
         desk.say(f"{work.task}: nothing to do, its pull request was closed")
         return ""
-    desk.say(f"{work.task}: writing the strategy and its tests")
-    candidate = write_candidate(work, shop.open_coder(work.contract))
-    return write_case(out, item.key, handover_of(work, candidate))
+    failures: tuple[Failure, ...] = ()
+    for candidate in handed:
+        prover = replay(work, read_answers(out, item.key, before.answers))
+        proven = prove(work, candidate, prover)
+        if proven.passed:
+            return ""
+        failures = (*failures, proven.failure)
+    desk.say(f"{work.task}: writing the strategy and its tests, round {len(failures) + 1}")
+    candidate = write_candidate(work, coder, failures)
+    return write_case(out, item.key, handover_of(work, candidate, handed))
 
 
-def handover_of(work: Assignment, candidate: Candidate) -> Handover:
+def handover_of(
+    work: Assignment, candidate: Candidate, refused: tuple[Candidate, ...] = ()
+) -> Handover:
     """Put a candidate together with all that the gates need."""
-    origin = work.origin
-    return Handover(origin.contract_path, origin.contract_bytes, work.data.contents, candidate)
+    origin, candles = work.origin, work.data.contents
+    return Handover(origin.contract_path, origin.contract_bytes, candles, candidate, refused)
+
+
+def replay(work: Assignment, answers: Answers) -> Prover:
+    """Give the gates what the sandbox answered; nothing runs.
+
+    Raises:
+        WorldError: the gates ran with other versions than those known here.
+    """
+    check_versions(answers, work)
+    return Prover(ReplayingSandbox(answers.outcomes))
 
 
 def still_to_regenerate(desk: Desk, item: Item) -> bool:
@@ -104,19 +137,19 @@ def _anchor(item: Item) -> str:
     return f"#issuecomment-{item.order}" if item.order else ""
 
 
-def run_gates(key: str, digest: str, folder: Path, prover: Prover) -> tuple[Examination, str]:
-    """Run a candidate in the sandbox, and hand on what the sandbox answered.
+def run_gates(key: str, digests: Digests, folder: Path, prover: Prover) -> tuple[Examination, str]:
+    """Run a candidate in the sandbox, and hand on what the sandbox answered in all rounds.
 
     Args:
         key: whose candidate.
-        digest: of the file that the job before wrote.
+        digests: of the case that the job before wrote, and of the answers of earlier rounds.
         folder: where the jobs leave their files.
         prover: where the candidate runs.
 
     Returns:
         what the gates say here, which nobody trusts, and the digest of what was handed on.
     """
-    case = read_case(folder, key, digest)
+    case = read_case(folder, key, digests.case)
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
         write_files(root, dict(case.candles))
@@ -133,7 +166,8 @@ def run_gates(key: str, digest: str, folder: Path, prover: Prover) -> tuple[Exam
     work = assign(contract, data, origin, targets)
     proven = prove(work, case.candidate, replace(prover, sandbox=recorder))
     versions = tool_versions(targets.freqtrade_version)
-    answers = Answers(recorder.outcomes, versions)
+    known = read_answers(folder, key, digests.answers).outcomes if digests.answers else {}
+    answers = Answers({**known, **recorder.outcomes}, versions)
     return proven.examination, write_answers(folder, key, answers)
 
 
@@ -154,8 +188,7 @@ def deliver(desk: Desk, item: Item, folder: Path, digests: Digests) -> Result:
 
     def open_prover() -> Prover:
         answers = read_answers(folder, item.key, digests.answers)
-        check_versions(answers, work)
-        return Prover(ReplayingSandbox(answers.outcomes), say=shop.say)
+        return replace(replay(work, answers), say=shop.say)
 
     return carry_out(work, replace(shop, open_coder=open_coder, open_prover=open_prover))
 
@@ -179,8 +212,8 @@ class HandedOver:
 
     @property
     def rounds(self) -> int:
-        """Says how many candidates were handed over."""
-        return 1
+        """Says how many candidates may be tried, as far as they were handed over."""
+        return min(self.coder.rounds, len(self.case.candidates))
 
     def write(
         self, contract: AnyContract, contract_path: str, failures: tuple[Failure, ...] = ()
@@ -192,6 +225,7 @@ class HandedOver:
             WorldError: the default branch moved; a new run sorts it out.
         """
         case, work, wrong = self.case, self.work, ""
+        handed = case.candidates[len(failures)]
         written = self.coder.write(contract, contract_path, failures)
         own = handover_of(work, written)
         if (case.contract_path, case.contract) != (own.contract_path, own.contract):
@@ -201,10 +235,10 @@ class HandedOver:
                 f"the candles of {work.task} on the default branch changed while the jobs ran",
                 "Run the whole workflow again.",
             )
-        elif case.candidate.coder != written.coder:
+        elif handed.coder != written.coder:
             named = written.coder
             wrong = f"contract and settings name the coder {named}, and the file names another"
-        elif case.candidate != written:
+        elif handed != written:
             wrong = f"the coder {written.coder} writes it otherwise"
         if wrong:
             message = f"what was handed over for {work.task} is not what its contract gives"

@@ -32,13 +32,22 @@ class Legs:
     def arguments(self, stage: str, row: dict[str, Any]) -> list[str]:
         """What the workflow passes to a stage: keys, and the digests that its legs told."""
         given = [f"--keys={row.get('keys', '')}"]
-        if stage in ("gates", "write"):
+        if stage in ("generate", "gates", "write"):
+            # In the first round nothing was handed on yet.
             given.append(f"--cases={self._handed('generate', row)}")
-        return [*given, f"--answers={self._handed('gates', row)}"] if stage == "write" else given
+            given.append(f"--answers={self._handed('gates', row)}")
+        return given
 
     def _handed(self, job: str, row: dict[str, Any]) -> str:
         declared = row["leg"] in JOBS[job]["outputs"]
-        return read_outputs(self.output(job, row)).get("handed", "") if declared else ""
+        return self.handed(job, row)[-1] if declared else ""
+
+    def handed(self, job: str, row: dict[str, Any]) -> list[str]:
+        """What the rounds of a leg handed on, the newest last; behind an empty one."""
+        path = self.output(job, row)
+        text = path.read_text() if path.exists() else ""
+        told = [value for name, value in all_outputs(text) if name == "handed"]
+        return ["", *filter(None, told)]
 
 
 @dataclass
@@ -48,6 +57,7 @@ class Ran:
     codes: dict[str, int] = field(default_factory=dict)
     outputs: dict[str, Any] = field(default_factory=dict)
     summary: str = ""
+    rounds: int = 0
 
 
 def permissions(job: str) -> dict[str, str]:
@@ -72,6 +82,7 @@ def run_event(
     payload: dict[str, Any],
     run: int = 100,
     between: Callable[[str, Path], None] = lambda job, folder: None,
+    rounds: int = 1,
 ) -> Ran:
     """Let an event go through plan, announce, generate, gates and write, as the workflow would."""
     world.fetch()
@@ -100,8 +111,12 @@ def run_event(
     for row in ran.outputs.get("announce", []):
         job("announce", row)
     for row in ran.outputs.get("build", []):
-        job("generate", row)
-        job("gates", row)
+        for number in range(rounds):
+            job("generate", row)
+            if number and len(legs.handed("generate", row)) < number + 2:
+                break
+            job("gates", row)
+            ran.rounds = max(ran.rounds, number + 1)
     for row in ran.outputs.get("write", []):
         job("write", row)
     if (folder / "summary").exists():
@@ -111,9 +126,12 @@ def run_event(
 
 def read_outputs(path: Path) -> dict[str, str]:
     """What a runner reads from GITHUB_OUTPUT."""
-    text = path.read_text() if path.exists() else ""
+    return dict(all_outputs(path.read_text() if path.exists() else ""))
+
+
+def all_outputs(text: str) -> list[tuple[str, str]]:
     found = re.findall(r"^([a-z]+)<<(\S+)\n(.*?)\n\2$", text, re.MULTILINE | re.DOTALL)
-    return {name: value for name, _, value in found}
+    return [(name, value) for name, _, value in found]
 
 
 def read_matrix(path: Path) -> dict[str, Any]:
