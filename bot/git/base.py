@@ -10,6 +10,7 @@ Uncommitted changes never matter. Nothing is fetched: the base is what the last 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 
 from bot.errors import InputError
 from bot.git.command import GitCommand
@@ -25,7 +26,29 @@ class Base:
     branch: str
 
 
-def find_base(git: GitCommand, objects: ObjectReader, remote: str, name: str | None = None) -> Base:
+class Head:
+    """Knows which branch is checked out; Git is asked again only where its file has changed."""
+
+    def __init__(self, git: GitCommand, file: Path) -> None:
+        self.git = git
+        self._file = file
+        self._seen = b""
+        self._branch = ""
+
+    def branch(self) -> str:
+        """Name the branch; empty for a detached head."""
+        try:
+            seen = self._file.read_bytes()
+        except OSError:
+            seen = b""
+        # A repository that keeps its refs in tables has a file that says nothing.
+        if not seen or seen != self._seen or b".invalid" in seen:
+            self._branch = self.git.run("symbolic-ref", "--quiet", "--short", "HEAD").text
+            self._seen = seen
+        return self._branch
+
+
+def find_base(head: Head, objects: ObjectReader, remote: str, name: str | None = None) -> Base:
     """Find the base, or the one called by name.
 
     Raises:
@@ -37,22 +60,23 @@ def find_base(git: GitCommand, objects: ObjectReader, remote: str, name: str | N
         if not commit:
             raise InputError(f"there is no branch {name!r}", "List them with: git branch --all")
         return Base(commit, name)
-    head = git.run("symbolic-ref", "--quiet", "--short", "HEAD").text
-    own = head if head and task_of_branch(head) is None else ""
-    for branch in filter(None, chain((own,), _defaults(git, remote))):
+    on = head.branch()
+    own = on if on and task_of_branch(on) is None else ""
+    for branch in filter(None, chain((own,), _defaults(head.git, objects, remote))):
         commit = _commit(objects, f"refs/remotes/{remote}/{branch}")
         if commit:
             return Base(commit, branch)
     commit = _commit(objects, "HEAD")
     if not commit:
-        raise _no_commit(git, head)
+        raise _no_commit(head.git, on)
     return Base(commit, own)
 
 
-def _defaults(git: GitCommand, remote: str) -> Iterator[str]:
+def _defaults(git: GitCommand, objects: ObjectReader, remote: str) -> Iterator[str]:
     """Name origin's default branch; `git remote add` and CI checkouts do not note it, so guess."""
-    noted = git.run("symbolic-ref", "--quiet", f"refs/remotes/{remote}/HEAD").text
-    yield noted.removeprefix(f"refs/remotes/{remote}/")
+    if objects.find(f"refs/remotes/{remote}/HEAD"):
+        noted = git.run("symbolic-ref", "--quiet", f"refs/remotes/{remote}/HEAD").text
+        yield noted.removeprefix(f"refs/remotes/{remote}/")
     yield from ("main", "master")
 
 

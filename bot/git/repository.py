@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bot.errors import InputError, SafetyStop, WorldError
-from bot.git.base import Base, find_base
+from bot.git.base import Base, Head, find_base
 from bot.git.command import GitCommand
 from bot.git.delivery import Sides, View
 from bot.git.identity import TaskName
@@ -78,7 +78,7 @@ class Repository:
         self._may_push = may_push
         self._remote = Remote(self.git.knowing(credentials or {}), remote)
         self.objects = ObjectReader(self.git)
-        self._base: Base | None = None
+        self._head = Head(self.git, place.git_dir / "HEAD")
         self._held: dict[tuple[str, str], bool] = {}
 
     @cached_property
@@ -108,12 +108,8 @@ class Repository:
         return self.git.ask("rev-list", "--first-parent", "--max-parents=0", commit).text
 
     def base(self, name: str | None = None) -> Base:
-        """Find the commit to propose on, once; bot/git/base.py states the rule."""
-        if name is not None:
-            return find_base(self.git, self.objects, self._remote.name, name)
-        if self._base is None:
-            self._base = find_base(self.git, self.objects, self._remote.name)
-        return self._base
+        """Find the commit to propose on; bot/git/base.py states the rule."""
+        return find_base(self._head, self.objects, self._remote.name, name)
 
     def absent_from_base(self, files: Mapping[str, bytes]) -> tuple[str, ...]:
         """Give the files of this checkout that the base does not have.

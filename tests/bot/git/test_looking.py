@@ -22,5 +22,5 @@ def test_looking_finds_a_delivery_and_finishes_nothing(tmp_path: Path) -> None:
     with pytest.raises(SafetyStop):
         looker.propose(draft(looker, "two"))
     assert world.refs() == seen
-    writer.propose(draft(writer), believed=done.commit)
+    writer.propose(draft(writer), compared=done.commit)
     assert world.refs() != seen

@@ -81,7 +81,7 @@ def test_the_same_proposal_again_changes_nothing_and_writes_no_object(world: Wor
     second = again.propose(draft(again))
     assert second.state is State.UNCHANGED
     assert (second.commit, second.tag) == (first.commit, first.tag)
-    assert again.propose(draft(again), believed=first.commit) == second
+    assert again.propose(draft(again), compared=first.commit) == second
     assert world.refs() == refs
     assert sh(world.work, "count-objects", "-v") == objects
 
@@ -214,7 +214,7 @@ def test_a_clone_without_tags_finds_what_the_remote_has(world: World, tmp_path: 
     sh(shallow.work, "config", "user.name", "Bo")
     sh(shallow.work, "config", "user.email", "bo@example.com")
     other = shallow.open()
-    assert other.propose(draft(other), believed=first.commit).commit == first.commit
+    assert other.propose(draft(other), compared=first.commit).commit == first.commit
     assert other.read(first.commit, FILE) == b"# one\n"
     second = other.propose(draft(other, "two"))
     assert world.refs()[f"there:{BRANCH}"] == second.commit
