@@ -159,11 +159,6 @@ def _hold_to_timeframe(
         warn(f"{told}. {error.hint}")
 
 
-def data_paths(contract: Contract) -> tuple[str, ...]:
-    """The files that a contract names, by their paths in the repository."""
-    return tuple(_paths_of(contract, symbol)[0] for symbol in contract.market.symbols)
-
-
 def _redirected(contract: Contract, given: Path | None) -> tuple[Contract, Path | None]:
     """A contract whose candles come from the exchange that the command line names, if it does."""
     text = str(given) if given is not None else ""

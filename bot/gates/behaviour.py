@@ -21,7 +21,6 @@ from sandbox_runner.port import Outcome
 from sandbox_runner.test_report import NotAReport, find_problems, read_report
 
 _MOST_REPORT = 8_000_000
-EXITS = ("exit_long", "exit_short")
 
 
 def judge_tests(

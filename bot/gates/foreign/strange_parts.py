@@ -7,8 +7,7 @@ template's, word for word, and nothing may take its place.
 
 import ast
 from collections.abc import Iterator
-
-from bot.gates.foreign.port import Finding
+from dataclasses import dataclass
 
 CLASS = "Strategy"
 # Free, but called as the template calls them.
@@ -18,20 +17,29 @@ PINNED_FUNCTIONS = ("run_backtest", "run_live")
 _PLAIN = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.USub, ast.Load)
 
 
-def find_strange_parts(tree: ast.Module, template: ast.Module) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class Strange:
+    """Something that may not be there."""
+
+    line: int
+    reason: str
+    next_step: str
+
+
+def find_strange_parts(tree: ast.Module, template: ast.Module) -> Iterator[Strange]:
     """Everything at the level of the module and of the class that is not the template's."""
     yield from _statements(tree, template)
     ours, theirs = _class_of(template), _class_of(tree)
     if ours is None or theirs is None:
-        yield Finding(1, f"there is no class {CLASS}", "write it as the template does")
+        yield Strange(1, f"there is no class {CLASS}", "write it as the template does")
         return
     yield from _methods(theirs, ours)
     for node in ast.walk(tree):
         if isinstance(node, ast.Global | ast.Nonlocal):
-            yield Finding(node.lineno, "names of another scope are bound again", "use a local name")
+            yield Strange(node.lineno, "names of another scope are bound again", "use a local name")
 
 
-def find_missing_tests(content: bytes, template: str) -> Iterator[Finding]:
+def find_missing_tests(content: bytes, template: str) -> Iterator[Strange]:
     """What of the contract's tests is not in a test file as it was written; more may be there."""
     names: set[str] = set()
     known = {ast.dump(node) for node in ast.parse(template).body}
@@ -43,9 +51,9 @@ def find_missing_tests(content: bytes, template: str) -> Iterator[Finding]:
         elif not _is_more(node, found & wanted) and (place or not isinstance(node, ast.Expr)):
             what = min(found, default="this statement")
             step = "keep the contract's tests as they are; add functions test_... of your own"
-            yield Finding(node.lineno, f"{what} is not the contract's", step)
+            yield Strange(node.lineno, f"{what} is not the contract's", step)
     for name in sorted(wanted - names):
-        yield Finding(1, f"{name} of the contract's tests is missing", "keep the contract's tests")
+        yield Strange(1, f"{name} of the contract's tests is missing", "keep the contract's tests")
 
 
 def _is_more(node: ast.stmt, taken: set[str]) -> bool:
@@ -53,7 +61,7 @@ def _is_more(node: ast.stmt, taken: set[str]) -> bool:
     return isinstance(node, ast.FunctionDef) and not node.decorator_list and not taken
 
 
-def _statements(tree: ast.Module, template: ast.Module) -> Iterator[Finding]:
+def _statements(tree: ast.Module, template: ast.Module) -> Iterator[Strange]:
     pinned = {name: node for node in template.body for name in _bound(node)}
     needed = _needed(template)
     seen: set[str] = set()
@@ -65,37 +73,37 @@ def _statements(tree: ast.Module, template: ast.Module) -> Iterator[Finding]:
         if isinstance(node, ast.If):
             blocks += 1
             if not _same(node, block) or place != len(tree.body) - 1:
-                yield Finding(
+                yield Strange(
                     node.lineno, "only the template's last `if` may be there", "remove this one"
                 )
             continue
         names = _bound(node)
         if not names:
-            yield Finding(
+            yield Strange(
                 node.lineno,
                 "a file consists of imports, constants, functions and classes",
                 "move this into a method",
             )
         for name in names:
             if name in seen:
-                yield Finding(node.lineno, f"{name} is bound a second time", "use another name")
+                yield Strange(node.lineno, f"{name} is bound a second time", "use another name")
             seen.add(name)
             if name in pinned and name != CLASS and not _same_binding(node, pinned[name], name):
-                yield Finding(
+                yield Strange(
                     node.lineno,
                     f"{name} is not the template's",
                     f"write {name} as the template does",
                 )
             elif name not in pinned and not _harmless(node):
-                yield Finding(
+                yield Strange(
                     node.lineno,
                     f"{name} is neither an import, a constant nor a plain function",
                     "use constants of numbers and text, and functions without decorators",
                 )
     for name in sorted(needed - seen):
-        yield Finding(1, f"{name} is missing", f"write {name} as the template does")
+        yield Strange(1, f"{name} is missing", f"write {name} as the template does")
     if blocks != 1:
-        yield Finding(1, "the last block is missing", "end with the template's `if __name__` block")
+        yield Strange(1, "the last block is missing", "end with the template's `if __name__` block")
 
 
 def _bound(node: ast.stmt) -> list[str]:
@@ -155,16 +163,16 @@ def _plain_defaults(node: ast.FunctionDef) -> bool:
     )
 
 
-def _methods(theirs: ast.ClassDef, ours: ast.ClassDef) -> Iterator[Finding]:
+def _methods(theirs: ast.ClassDef, ours: ast.ClassDef) -> Iterator[Strange]:
     if theirs.bases or theirs.keywords or theirs.decorator_list:
-        yield Finding(theirs.lineno, f"{CLASS} stands alone", "no bases, no decorators")
+        yield Strange(theirs.lineno, f"{CLASS} stands alone", "no bases, no decorators")
     template = {node.name: node for node in ours.body if isinstance(node, ast.FunctionDef)}
     seen: set[str] = set()
     for place, node in enumerate(theirs.body):
         if place == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             continue
         if not isinstance(node, ast.FunctionDef) or node.decorator_list:
-            yield Finding(
+            yield Strange(
                 node.lineno,
                 f"{CLASS} has plain methods and nothing else",
                 "a class that keeps something remembers it between bars",
@@ -173,19 +181,19 @@ def _methods(theirs: ast.ClassDef, ours: ast.ClassDef) -> Iterator[Finding]:
         name = node.name
         known = template.get(name)
         if name in seen:
-            yield Finding(node.lineno, f"{name} is there twice", "keep one")
+            yield Strange(node.lineno, f"{name} is there twice", "keep one")
         seen.add(name)
         if name in PINNED_METHODS and (known is None or not _same(node, known)):
-            yield Finding(
+            yield Strange(
                 node.lineno, f"{name} is not the template's", f"write {name} as the template does"
             )
         elif name in _DECIDE and (known is None or not _same(node.args, known.args)):
-            yield Finding(node.lineno, f"{name} is called otherwise", "keep its parameters")
+            yield Strange(node.lineno, f"{name} is called otherwise", "keep its parameters")
         elif known is None and (name.startswith("__") or not _plain_defaults(node)):
-            yield Finding(node.lineno, f"{name} is no plain helper", "name it like _helper")
+            yield Strange(node.lineno, f"{name} is no plain helper", "name it like _helper")
     for name in (*PINNED_METHODS, *_DECIDE):
         if name in template and name not in seen:
-            yield Finding(theirs.lineno, f"{name} is missing", f"write {name}")
+            yield Strange(theirs.lineno, f"{name} is missing", f"write {name}")
 
 
 def _class_of(tree: ast.Module) -> ast.ClassDef | None:

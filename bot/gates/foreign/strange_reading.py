@@ -11,8 +11,7 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from bot.gates.foreign.port import Finding
-from bot.gates.foreign.strange_parts import CLASS, PINNED_FUNCTIONS, PINNED_METHODS
+from bot.gates.foreign.strange_parts import CLASS, PINNED_FUNCTIONS, PINNED_METHODS, Strange
 
 PRICES = ("open", "high", "low", "close", "volume")
 _SMALL = {0, 1, 2, 3, 0.5, 100, 1e-12, 1e-9}
@@ -24,7 +23,7 @@ _FRAME, _TABLE = "pd.DataFrame", "dict[str, pd.Series]"
 _POWERS = (ast.Pow, ast.LShift)
 
 
-def find_strange_reading(tree: ast.Module, template: ast.Module) -> Iterator[Finding]:
+def find_strange_reading(tree: ast.Module, template: ast.Module) -> Iterator[Strange]:
     """Everything that a strategy reads, keeps or knows beyond the template's means."""
     rules = _Rules(tree, template)
     for node in tree.body:
@@ -63,34 +62,34 @@ class _Rules:
         bodies = [*tree.body, *(part for node in classes for part in node.body)]
         self._own = {node.name: node for node in bodies if isinstance(node, ast.FunctionDef)}
 
-    def function(self, node: ast.FunctionDef, is_method: bool = False) -> Iterator[Finding]:
+    def function(self, node: ast.FunctionDef, is_method: bool = False) -> Iterator[Strange]:
         """A function or a method."""
         yield from self.values(node)
         yield from self._use(node, _kinds(node, is_method))
         yield from self._stores(node)
 
-    def values(self, node: ast.AST) -> Iterator[Finding]:
+    def values(self, node: ast.AST) -> Iterator[Strange]:
         """Numbers and texts that neither the contract nor the template has."""
         told = _told(node)
         for part in ast.walk(node):
             if part in told:
                 continue
             if isinstance(part, ast.Constant) and not self._known(part.value):
-                yield Finding(
+                yield Strange(
                     part.lineno,
                     f"{str(part.value)[:40]!r} is neither the contract's nor the template's",
                     "make it a parameter of the contract and read it from self.cfg",
                 )
             elif isinstance(part, ast.JoinedStr):
-                yield Finding(part.lineno, "text is put together", "name columns and keys plainly")
+                yield Strange(part.lineno, "text is put together", "name columns and keys plainly")
             elif isinstance(part, ast.BinOp) and self._is_made_up(part):
-                yield Finding(
+                yield Strange(
                     part.lineno,
                     f"{ast.unparse(part)[:40]} makes a number that the contract does not have",
                     "make it a parameter of the contract and read it from self.cfg",
                 )
             elif isinstance(part, ast.Name) and part.id in _TEXT_MAKERS:
-                yield Finding(part.lineno, f"{part.id} is not for strategies", "compare numbers")
+                yield Strange(part.lineno, f"{part.id} is not for strategies", "compare numbers")
 
     def _known(self, value: object) -> bool:
         if value is None or isinstance(value, bool) or value is ...:
@@ -103,12 +102,12 @@ class _Rules:
         constant = all(isinstance(side, ast.Constant) for side in (part.left, part.right))
         return (constant or isinstance(part.op, _POWERS)) and ast.dump(part) not in self._folded
 
-    def _use(self, node: ast.FunctionDef, kinds: dict[str, str]) -> Iterator[Finding]:
+    def _use(self, node: ast.FunctionDef, kinds: dict[str, str]) -> Iterator[Strange]:
         """How candles, indicators and settings are read."""
         above = {child: part for part in ast.walk(node) for child in ast.iter_child_nodes(part)}
         for part in ast.walk(node):
             if _is_of_series(part) and part.attr in _TIMES - self._of_series:
-                yield Finding(
+                yield Strange(
                     part.lineno,
                     f"series.{part.attr} reads times, which the contract's rules do not",
                     "decide by prices, volumes and settings",
@@ -116,10 +115,10 @@ class _Rules:
             if not isinstance(part, ast.Name) or not isinstance(part.ctx, ast.Load):
                 continue
             if part.id == "DEFAULT_CFG":
-                yield Finding(part.lineno, "DEFAULT_CFG is read", "read self.cfg")
+                yield Strange(part.lineno, "DEFAULT_CFG is read", "read self.cfg")
             kind = kinds.get(part.id)
             if kind is not None and not self._is_usual(part, kind, above):
-                yield Finding(part.lineno, _WORDS[kind][0].format(part.id), _WORDS[kind][1])
+                yield Strange(part.lineno, _WORDS[kind][0].format(part.id), _WORDS[kind][1])
 
     def _is_usual(self, name: ast.Name, kind: str, above: dict[ast.AST, ast.AST]) -> bool:
         parent = above[name]
@@ -165,7 +164,7 @@ class _Rules:
         annotation = parameters[place].annotation
         return annotation is not None and ast.unparse(annotation) == kind
 
-    def _stores(self, node: ast.FunctionDef) -> Iterator[Finding]:
+    def _stores(self, node: ast.FunctionDef) -> Iterator[Strange]:
         """What outlives a call."""
         given = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
         local = {
@@ -175,22 +174,22 @@ class _Rules:
         } - given
         for part in ast.walk(node):
             if isinstance(part, ast.Attribute) and not isinstance(part.ctx, ast.Load):
-                yield Finding(part.lineno, "an attribute is set", "keep values in local names")
+                yield Strange(part.lineno, "an attribute is set", "keep values in local names")
             elif isinstance(part, ast.Subscript) and not isinstance(part.ctx, ast.Load):
                 base = part.value
                 while isinstance(base, ast.Subscript):
                     base = base.value
                 if not isinstance(base, ast.Name) or base.id not in local:
-                    yield Finding(
+                    yield Strange(
                         part.lineno,
                         f"{ast.unparse(part)[:40]} changes what the caller gave",
                         "change only what the function itself has made",
                     )
             elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 if part.id in given:
-                    yield Finding(part.lineno, f"{part.id} is bound again", "use another name")
+                    yield Strange(part.lineno, f"{part.id} is bound again", "use another name")
             elif isinstance(part, ast.FunctionDef | ast.Lambda | ast.ClassDef) and part is not node:
-                yield Finding(part.lineno, "a function inside a function", "make it a helper")
+                yield Strange(part.lineno, "a function inside a function", "make it a helper")
 
 
 _WORDS = {

@@ -57,11 +57,6 @@ class Mutation:
         return tuple(m for m in self.survivors if self.likeness.is_undecided(m))
 
     @property
-    def raw_score(self) -> float:
-        """Killed, as a part of all."""
-        return len(self.killed) / len(self.mutants) if self.mutants else 0.0
-
-    @property
     def score(self) -> float:
         """Killed, as a part of those that some market could tell from the strategy."""
         counted = len(self.mutants) - len(self.argued) - len(self.undecided)

@@ -9,7 +9,7 @@ import pytest
 
 from bot.coder.template.template_coder import TemplateCoder
 from bot.contract.load import load_contract
-from bot.data.market_data import data_paths, read_market_data
+from bot.data.market_data import read_market_data
 from bot.gates.port import Verdict
 from bot.proof.evidence import gates_file, provenance_file, read_gates, report_file, sha256
 from bot.proof.examination import Examination
@@ -111,7 +111,7 @@ def test_provenance_is_canonical(place: Path) -> None:
     one = provenance_file(work, candidate, {"b": b"1", "a": b"2"}, {"z": "1"})
     two = provenance_file(work, candidate, {"a": b"2", "b": b"1"}, {"z": "1"})
     assert one == two
-    assert data_paths(contract) == work.data.files == ("data/btc.csv",)
+    assert work.data.files == ("data/btc.csv",)
 
 
 @pytest.mark.parametrize(

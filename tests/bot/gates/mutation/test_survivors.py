@@ -78,7 +78,7 @@ def test_an_argued_mutant_counts_for_neither_side() -> None:
     likeness = Likeness({3: "", 4: "market 501: rsi, bar 3"}, {}, 100)
     mutation = Mutation(mutants, {1: "test_x", 2: "test_x"}, mutants[2:], likeness)
     assert mutation.score == 2 / 3
-    assert mutation.raw_score == 2 / 4
+    assert (len(mutation.killed), len(mutation.mutants)) == (2, 4)
     assert mutation.argued == mutants[2:3]
     assert mutation.open == mutants[3:]
     assert "line 4" in mutation.verdict.reason
