@@ -32,11 +32,11 @@ def check_coherence(raw: Mapping[str, object]) -> list[Finding]:
     """Find what each part allows and the whole does not; misshapen parts are passed over."""
     if raw.get("kind") == "module":
         return [*_after(raw), *_reserved(raw)]
-    checks = (
-        *(_entries, _after, _symbols_in_path, _fills, _trailing, _named, _reserved),
-        *(_pairs, _held_target, _early_trailing),
-        *(_one_size, _affordable, _reachable, _activation, _data_keys, _defaults),
-    )
+    checks = [_entries, _after, _symbols_in_path, _named, _reserved, _one_size, _affordable]
+    checks += [_reachable, _activation, _data_keys, _defaults]
+    targets = raw.get("targets")
+    if isinstance(targets, list | tuple) and "freqtrade" in targets:
+        checks += [_fills, _trailing, _pairs, _held_target, _early_trailing]
     return [finding for check in checks for finding in check(raw)]
 
 
@@ -44,11 +44,6 @@ def _get(raw: object, *where: str) -> object:
     for key in where:
         raw = raw.get(key) if isinstance(raw, Mapping) else None
     return raw
-
-
-def _targets(raw: Mapping[str, object]) -> list[object]:
-    given = raw.get("targets", ["adapter"])
-    return list(given) if isinstance(given, list | tuple) else []
 
 
 def _entries(raw: Mapping[str, object]) -> Iterator[Finding]:
@@ -85,7 +80,7 @@ def _symbols_in_path(raw: Mapping[str, object]) -> Iterator[Finding]:
 
 
 def _fills(raw: Mapping[str, object]) -> Iterator[Finding]:
-    if raw.get("execution") == "this_close" and "freqtrade" in _targets(raw):
+    if raw.get("execution") == "this_close":
         yield Finding(
             ("execution",),
             "this_close cannot be had with the freqtrade target, which fills at the next open",
@@ -97,7 +92,7 @@ def _trailing(raw: Mapping[str, object]) -> Iterator[Finding]:
     distance = _get(raw, "risk", "trailing_stop", "distance")
     start = _get(raw, "risk", "trailing_stop", "activate_at")
     numbers = [x for x in (distance, start) if isinstance(x, int | float) and x > 0]
-    if len(numbers) == 2 and numbers[1] <= numbers[0] and "freqtrade" in _targets(raw):
+    if len(numbers) == 2 and numbers[1] <= numbers[0]:
         yield Finding(
             ("risk", "trailing_stop", "activate_at"),
             "Freqtrade wants activate_at above distance",
@@ -109,10 +104,8 @@ def _trailing(raw: Mapping[str, object]) -> Iterator[Finding]:
 def _pairs(raw: Mapping[str, object]) -> Iterator[Finding]:
     """Freqtrade trades pairs, and counts in one currency."""
     symbols = _get(raw, "market", "symbols")
-    if "freqtrade" not in _targets(raw) or not isinstance(symbols, list | tuple):
-        return
     quotes: dict[str, str] = {}
-    for index, symbol in enumerate(symbols):
+    for index, symbol in enumerate(symbols if isinstance(symbols, list | tuple) else ()):
         if not isinstance(symbol, str):
             continue
         base, slash, rest = symbol.partition("/")
@@ -131,7 +124,7 @@ def _pairs(raw: Mapping[str, object]) -> Iterator[Finding]:
 
 def _held_target(raw: Mapping[str, object]) -> Iterator[Finding]:
     held = _get(raw, "risk", "ignore_roi_if_entry_signal") is True
-    if held and _get(raw, "risk", "take_profit") is not None and "freqtrade" in _targets(raw):
+    if held and _get(raw, "risk", "take_profit") is not None:
         yield Finding(
             ("risk", "ignore_roi_if_entry_signal"),
             "Freqtrade would ignore take_profit too while the entry rule is true",
@@ -144,11 +137,7 @@ def _early_trailing(raw: Mapping[str, object]) -> Iterator[Finding]:
     if not isinstance(stop, Mapping) or not isinstance(trailing, Mapping):
         return
     activated = trailing.get("activate_at") is not None
-    if (
-        activated
-        and trailing.get("only_after_activation") is not True
-        and "freqtrade" in _targets(raw)
-    ):
+    if activated and trailing.get("only_after_activation") is not True:
         yield Finding(
             ("risk", "trailing_stop"),
             "before activate_at Freqtrade cannot trail by a stop that is measured in ATRs",
