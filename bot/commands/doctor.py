@@ -67,7 +67,7 @@ def _well(findings: "tuple[Finding, ...]") -> bool:
 def look_at_github(place: Path) -> "tuple[Finding, ...]":
     """What GitHub says about the repository; without a token, that one is missing."""
     from bot.errors import StratwrightError
-    from bot.forge.github_open import open_github
+    from bot.forge.github.opening import open_github
     from bot.git.repository import open_repository
     from bot.health.machine import Finding
 

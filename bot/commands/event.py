@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from bot.workflow.actions import Actions
+    from bot.forge.port import Runner
     from bot.workflow.desk import Desk
     from bot.workflow.items import Item, Job
 
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run a stage; the exit code is the worst of all its items."""
     from bot.errors import StratwrightError
-    from bot.workflow.reasons import Reason, reason_of
+    from bot.forge.reasons import Reason, reason_of
 
     try:
         return run_stage(args)
@@ -65,35 +65,35 @@ def run_stage(args: argparse.Namespace) -> int:
     try:
         return stages[args.stage](desk, args)
     finally:
-        say(desk.forge.api.spent())
+        say(desk.forge.spent())
 
 
 def plan(desk: "Desk", args: argparse.Namespace) -> int:
     """Say what there is to do: the jobs of the matrix as outputs."""
     from bot.errors import StratwrightError
+    from bot.forge.reasons import Ignored, reason_of
     from bot.report.inert import markdown_text
     from bot.workflow.desk import receive
     from bot.workflow.items import make_matrix
-    from bot.workflow.reasons import Ignored, reason_of
     from bot.workflow.writing import ROOM, USUAL, too_many
 
     try:
         work = receive(desk)
-        room = None if isinstance(work, Ignored) else desk.forge.api.leave_room(ROOM)
+        room = None if isinstance(work, Ignored) else desk.forge.leave_room(ROOM)
     except StratwrightError as error:
         words, code = markdown_text(f"{error.message}. {error.hint}", 1000), reason_of(error)
-        desk.actions.summary(f"Stratwright: stopped [{code}]: {words}")
+        desk.runner.summary(f"Stratwright: stopped [{code}]: {words}")
         raise
     if isinstance(work, Ignored):
         say(str(work))
-        desk.actions.summary(f"Stratwright: {work}.")
+        desk.runner.summary(f"Stratwright: {work}.")
     items = () if isinstance(work, Ignored) else work
     for item in items:
         say(f"{item.key}  {item.deed}  {item.path or item.at}")
     if room is not None and len(items) * USUAL > room.left:
         words = too_many(len(items), room.left, room.until)
         say(words)
-        desk.actions.summary(f"Stratwright: {words}")
+        desk.runner.summary(f"Stratwright: {words}")
     matrix = make_matrix(items)
     rows = {
         "build": [{**_row(job), "freqtrade": _needs_freqtrade(desk, items, job)}
@@ -102,7 +102,7 @@ def plan(desk: "Desk", args: argparse.Namespace) -> int:
         "announce": [_row(job) for job in matrix.announce],
     }  # fmt: skip
     for name, jobs in rows.items():
-        desk.actions.output(name, json.dumps(jobs, separators=(",", ":")))
+        desk.runner.output(name, json.dumps(jobs, separators=(",", ":")))
     return 0
 
 
@@ -149,7 +149,7 @@ def generate(desk: "Desk", args: argparse.Namespace) -> int:
             handed[item.key] = digest
 
     code = _worst(one, find_items(desk, check_keys(args.keys)))
-    return _hand_on(desk.actions, handed, code)
+    return _hand_on(desk.runner, handed, code)
 
 
 def write(desk: "Desk", args: argparse.Namespace) -> int:
@@ -172,14 +172,14 @@ def write(desk: "Desk", args: argparse.Namespace) -> int:
 
     items = find_items(desk, check_keys(args.keys))
     code = _worst(one, items)
-    desk.actions.summary(desk.forge.api.spent(len(items)))
+    desk.runner.summary(desk.forge.spent(len(items)))
     return code
 
 
 def run_gates(args: argparse.Namespace) -> int:
     """Run candidates in the sandbox; needs no token, no repository and no event."""
+    from bot.forge.port import open_runner
     from bot.report.terminal import gate_table
-    from bot.workflow.actions import open_actions
     from bot.workflow.handover import Digests, read_handed
     from bot.workflow.stages import run_gates as run_one
     from bot.workflow.writing import check_keys
@@ -200,10 +200,10 @@ def run_gates(args: argparse.Namespace) -> int:
         for line in gate_table(examination.verdicts).splitlines():
             say(line)
 
-    return _hand_on(open_actions(), handed, _worst(one, keys))
+    return _hand_on(open_runner(), handed, _worst(one, keys))
 
 
-def _hand_on(actions: "Actions", handed: dict[str, str], code: int) -> int:
+def _hand_on(runner: "Runner", handed: dict[str, str], code: int) -> int:
     """Tell GitHub the digests of what this job leaves for the next.
 
     A failed job hands nothing on; so one that has something to hand on ends well, and the write
@@ -211,7 +211,7 @@ def _hand_on(actions: "Actions", handed: dict[str, str], code: int) -> int:
     """
     from bot.workflow.handover import handed_text
 
-    actions.output("handed", handed_text(handed))
+    runner.output("handed", handed_text(handed))
     return 0 if handed else code
 
 
@@ -219,7 +219,7 @@ def _worst(act: Callable[[Thing], int | None], things: Iterable[Thing]) -> int:
     """Do all of them, whatever becomes of one; the worst exit code counts."""
     from bot.commands.failure import show_error
     from bot.errors import StratwrightError
-    from bot.workflow.reasons import reason_of
+    from bot.forge.reasons import reason_of
 
     codes = [0]
     for thing in things:
@@ -233,7 +233,7 @@ def _worst(act: Callable[[Thing], int | None], things: Iterable[Thing]) -> int:
 
 def say(line: str) -> None:
     """Show a line in the runner's log, as nothing but text."""
-    from bot.workflow.actions import say_in_log
+    from bot.forge.github.actions import say_in_log
 
     sys.stderr.write(f"{say_in_log(line)}\n")
     sys.stderr.flush()

@@ -72,7 +72,7 @@ def _label(root: Path, name: str) -> str:
     from bot.errors import StratwrightError
 
     if os.environ.get("GITHUB_TOKEN"):
-        from bot.forge.github_open import open_github
+        from bot.forge.github.opening import open_github
         from bot.git.repository import open_repository
         from bot.health.github import make_label
 

@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +81,7 @@ def _list(args: argparse.Namespace, repository: "Repository", forge: "Forge") ->
 
 def _approved(forge: "Forge", pull: "PullRequest") -> str:
     """Who said yes to the commit that is proposed now; a yes to an older one is void."""
-    reviews = forge.reviews(pull.number)
+    reviews = forge.people.reviews(pull.number)
     yes = [one for one in reviews if one.decision == "approved" and one.head == pull.draft.head]
     names = [one.author for one in yes]
     return f"approved by {', '.join(dict.fromkeys(names))}  " if names else ""
@@ -94,15 +95,15 @@ def _figures(repository: "Repository", pull: "PullRequest") -> dict[str, Any]:
 
 
 def _show(args: argparse.Namespace, repository: "Repository", forge: "Forge") -> str:
-    from bot.forge.records import to_plain
+    from bot.forge.port import Thread
 
     pull = forge.get(args.number)
     summary = _figures(repository, pull)
-    comments, reviews = forge.comments(pull.number), forge.reviews(pull.number)
+    comments, reviews = forge.threads.all(Thread(pull.number)), forge.people.reviews(pull.number)
     if args.json:
         more = {
-            "comments": [to_plain(comment) for comment in comments],
-            "reviews": [to_plain(review) for review in reviews],
+            "comments": [asdict(comment) for comment in comments],
+            "reviews": [asdict(review) for review in reviews],
         }
         return _json({**_plain(pull), **more, "figures": figures_of(summary)})
     draft = pull.draft
@@ -156,7 +157,7 @@ def _approve(args: argparse.Namespace, repository: "Repository", forge: "Forge")
     if args.head:
         # An abbreviation that Git knows; anything else is compared as it is.
         head = repository.commit_of(args.head) or args.head
-    review = forge.review(pull.number, Decision.APPROVED, head, args.comment)
+    review = forge.people.review(pull.number, Decision.APPROVED, head, args.comment)
     task = task_of_branch(pull.draft.branch)
     assert task is not None  # noqa: S101 - the forge takes no other branches
     event = Event(
@@ -188,13 +189,8 @@ def _close(args: argparse.Namespace, repository: "Repository", forge: "Forge") -
 
 
 def _plain(pull: "PullRequest") -> dict[str, object]:
-    from bot.forge.records import to_plain
-
-    plain = to_plain(pull)
-    draft = to_plain(pull.draft)
-    assert isinstance(plain, dict)  # noqa: S101 - a frozen value gives a dict
-    assert isinstance(draft, dict)  # noqa: S101
-    del plain["draft"]
+    plain = asdict(pull)
+    draft = plain.pop("draft")
     return {**plain, **draft}
 
 

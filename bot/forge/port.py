@@ -1,14 +1,26 @@
-"""What a forge is: where a candidate is shown to people, talked about and decided on."""
+"""Says what a forge is: where a candidate is shown to people, talked about and decided on.
 
+A forge has four parts: pull requests, threads of comments, checks of commits, and people. A runner
+is the forge's own machine that an event started. Everything above is written against these; what
+is a provider's alone lies in the provider's folder.
+"""
+
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from bot.errors import InputError
+from bot.errors import InputError, WorldError
+from bot.forge.trigger import Actor, Trigger
 
 if TYPE_CHECKING:
+    from bot.forge.reasons import Ignored
     from bot.git.repository import Repository
+    from bot.settings import Settings
+
 KINDS = ("local", "github")
+CHECK = "stratwright"
+_CLOSED_SET = {"extra": "forbid", "strict": True}
 
 
 class PullState(StrEnum):
@@ -39,6 +51,8 @@ class Draft:
         body: Markdown; on GitHub it ends with the trailers as a hidden JSON block.
     """
 
+    __pydantic_config__: ClassVar[Mapping[str, object]] = _CLOSED_SET
+
     branch: str
     base: str
     base_commit: str
@@ -51,7 +65,13 @@ class Draft:
 
 @dataclass(frozen=True)
 class PullRequest:
-    """A draft that became public."""
+    """A draft that became public.
+
+    Attributes:
+        reason: why it was closed.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, object]] = _CLOSED_SET
 
     number: int
     state: PullState
@@ -60,23 +80,43 @@ class PullRequest:
     created: str
     updated: str
     reason: str = ""
-    """Why it was closed."""
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Thread:
+    """Where comments stand: under an issue or pull request, or on a commit."""
+
+    number: int = 0
+    commit: str = ""
+
+    def __str__(self) -> str:
+        return f"#{self.number}" if self.number else f"commit {self.commit[:12]}"
 
 
 @dataclass(frozen=True)
 class Comment:
-    """Something said about a pull request. A marker tells the bot's own kinds apart."""
+    """Something said in a thread. A marker tells the bot's own kinds apart.
+
+    Attributes:
+        run: counts up from run to run; what a later run said stays.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, object]] = _CLOSED_SET
 
     id: int
     author: str
     created: str
     body: str
     marker: str = ""
+    run: int = 0
 
 
 @dataclass(frozen=True)
 class Review:
     """Somebody's decision about one commit."""
+
+    __pydantic_config__: ClassVar[Mapping[str, object]] = _CLOSED_SET
 
     id: int
     author: str
@@ -87,52 +127,149 @@ class Review:
 
 
 @dataclass(frozen=True)
+class Annotation:
+    """A remark at a line of a file."""
+
+    __pydantic_config__: ClassVar[Mapping[str, object]] = _CLOSED_SET
+
+    path: str
+    line: int
+    message: str
+    title: str = ""
+
+
+@dataclass(frozen=True)
 class Check:
-    """The gates' outcome for one commit, beside its pull request."""
+    """What a check says about a commit.
 
+    Attributes:
+        name: the check's own; one for each task, so that tasks do not overwrite each other.
+        head: the commit.
+        key: names the run that it is about; the same key and outcome is written once.
+        title: a short line.
+        summary: Markdown.
+        link: where more is to be read.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, object]] = _CLOSED_SET
+
+    name: str
     head: str
+    key: str
     passed: bool
+    title: str
     summary: str
-    details: str = ""
+    annotations: tuple[Annotation, ...] = ()
+    link: str = ""
 
 
-class Forge(Protocol):
-    """A place for pull requests. It has no way to merge: people do that."""
+@dataclass(frozen=True)
+class RequestsLeft:
+    """How many requests to a forge are left, and when there are more."""
 
-    @property
-    def kind(self) -> str:
-        """Its name in settings."""
-        ...
+    left: int
+    until: str
+
+
+class PullRequestForbidden(WorldError):
+    """The branch is there, and the forge lets only people open the pull request: by this link."""
+
+    def __init__(self, message: str, hint: str, draft: Draft, link: str) -> None:
+        super().__init__(message, hint)
+        self.draft = draft
+        self.link = link
+
+
+class PullRequests(Protocol):
+    """Pull requests of one repository. There is no way to merge: people do that."""
 
     def submit(self, draft: Draft, *, reopen: bool = False) -> PullRequest:
         """Open a pull request, or bring the branch's open one up to date; never a second one.
 
         One that was closed unmerged stays closed for its correlation id, unless reopen is asked.
+
+        Raises:
+            PullRequestForbidden: the branch is there, the pull request is not.
         """
         ...
 
     def find(self, branch: str) -> PullRequest | None:
-        """The newest pull request of a branch."""
+        """Return the newest pull request of a branch."""
         ...
 
     def get(self, number: int) -> PullRequest:
-        """One by its number; InputError if there is none."""
+        """Return one by its number; InputError if there is none."""
         ...
 
-    def pulls(self) -> tuple[PullRequest, ...]:
-        """All, oldest first."""
+    def pulls(self, *, only_open: bool = False) -> tuple[PullRequest, ...]:
+        """Return all of generated branches, oldest first."""
         ...
 
     def close(self, number: int, reason: str = "") -> PullRequest:
         """Close without merging."""
         ...
 
-    def comment(self, number: int, body: str, marker: str = "") -> Comment:
-        """Say something; with a marker, what was last said under it is replaced or kept."""
+    def reopen(self, number: int) -> bool:
+        """Open a closed one again; False where the forge does not, as its branch is gone."""
         ...
 
-    def comments(self, number: int) -> tuple[Comment, ...]:
-        """What was said, oldest first; of a marker the newest only."""
+    def label(self, number: int, wanted: Iterable[str]) -> None:
+        """Add labels; those that are there stay."""
+        ...
+
+    def has_file(self, branch: str, path: str, data: bytes) -> bool:
+        """Say whether a branch has exactly these bytes at a path now."""
+        ...
+
+
+class Threads(Protocol):
+    """Comments, which are found again by marker and author."""
+
+    def say(self, thread: Thread, body: str, marker: str = "", run: int = 0) -> Comment:
+        """Say something once; under a marker the earlier comment is replaced.
+
+        What a later run said stays.
+        """
+        ...
+
+    def all(self, thread: Thread) -> tuple[Comment, ...]:
+        """Return what was said, oldest first; of a marker of ours the newest only."""
+        ...
+
+    def find(self, thread: Thread, marker: str) -> Comment | None:
+        """Return our own comment under a marker."""
+        ...
+
+    def address(self, thread: Thread) -> str:
+        """Return where people read the thread."""
+        ...
+
+    def anchor(self, comment: int) -> str:
+        """Return what leads from a thread's address to one comment."""
+        ...
+
+
+class Checks(Protocol):
+    """Outcomes beside commits."""
+
+    def report(self, check: Check) -> str:
+        """Write a check; says which form it took."""
+        ...
+
+    def stands(self, check: Check) -> bool:
+        """Say whether a check is there as it should be."""
+        ...
+
+    def find(self, head: str, name: str = CHECK) -> Check | None:
+        """Return the newest check of a commit under a name."""
+        ...
+
+
+class People(Protocol):
+    """Who may ask the bot for something, and what people decided."""
+
+    def may_order(self, actor: Actor) -> bool:
+        """Say whether somebody could push to the repository now."""
         ...
 
     def review(self, number: int, decision: Decision, head: str, body: str = "") -> Review:
@@ -140,15 +277,87 @@ class Forge(Protocol):
         ...
 
     def reviews(self, number: int) -> tuple[Review, ...]:
-        """Decisions, oldest first."""
+        """Return decisions, oldest first."""
         ...
 
-    def set_check(self, check: Check) -> None:
-        """Note the gates' outcome for a commit."""
+
+class Forge(PullRequests, Protocol):
+    """A place for pull requests, with its threads, checks and people."""
+
+    @property
+    def kind(self) -> str:
+        """Return its name in settings."""
         ...
 
-    def get_check(self, head: str) -> Check | None:
-        """The gates' outcome for a commit."""
+    @property
+    def repository(self) -> str:
+        """Return the name of the repository there."""
+        ...
+
+    @property
+    def form(self) -> str:
+        """Return where people fill in the strategy form."""
+        ...
+
+    @property
+    def threads(self) -> Threads:
+        """Return its comments."""
+        ...
+
+    @property
+    def checks(self) -> Checks:
+        """Return its checks."""
+        ...
+
+    @property
+    def people(self) -> People:
+        """Return its people."""
+        ...
+
+    def leave_room(self, calls: int) -> RequestsLeft | None:
+        """Stop before work begins that the forge's requests would not last for.
+
+        Raises:
+            RateLimited: fewer are left, with the time at which there are more.
+        """
+        ...
+
+    def spent(self, contracts: int = 0) -> str:
+        """Say in a sentence how many requests were made; empty where none are counted."""
+        ...
+
+
+class Runner(Protocol):
+    """A job of the forge's own machinery, started by an event; a later run's word stands."""
+
+    @property
+    def run(self) -> int:
+        """Return the number of the run."""
+        ...
+
+    @property
+    def run_url(self) -> str:
+        """Return the address of the run's page; empty without one."""
+        ...
+
+    def trigger(self, label: str) -> "Trigger | Ignored":
+        """Read the event, or say why it is none of ours; `label` is the issue form's."""
+        ...
+
+    def credentials(self) -> Mapping[str, str]:
+        """Return variables that let Git push to the forge's server and nowhere else."""
+        ...
+
+    def open_forge(self, repository: "Repository", settings: "Settings") -> Forge:
+        """Open the forge that the job belongs to."""
+        ...
+
+    def output(self, name: str, value: str) -> None:
+        """Hand a value to later jobs."""
+        ...
+
+    def summary(self, markdown: str) -> None:
+        """Add to the page of the run."""
         ...
 
 
@@ -178,21 +387,18 @@ def open_forge(kind: str, repository: "Repository") -> Forge:
 
         return LocalForge(repository)
     if kind == "github":
-        from bot.forge.github_open import open_github
+        from bot.forge.github.opening import open_github
 
         return open_github(repository)
     raise InputError(f"there is no forge {kind!r}", f"Forges are: {', '.join(KINDS)}.")
 
 
-@dataclass(frozen=True)
-class Actor:
-    """Who caused an event; logins can be renamed and taken over, the number stays."""
+def open_runner(environment: Mapping[str, str] | None = None) -> Runner:
+    """Open the job that this process is, by its environment.
 
-    id: int
-    login: str
-    kind: str
+    Raises:
+        InputError: this is no job that an event started.
+    """
+    from bot.forge.github.actions import open_actions
 
-    @property
-    def is_bot(self) -> bool:
-        """Apps and other machines."""
-        return self.kind != "User" or self.login.endswith("[bot]")
+    return open_actions(environment)

@@ -1,30 +1,33 @@
-"""Frozen values to JSON files and back: each file whole or not there, lists only ever longer."""
+"""Turns frozen values into JSON files and back: each file whole or not there, lists only longer."""
 
 import contextlib
 import dataclasses
 import json
 import os
-import types
-import typing
 from collections.abc import Iterator
-from enum import StrEnum
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
 
 from bot.errors import WorldError
 from bot.files import append_line, read_lines
 
-Record = TypeVar("Record")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Record = TypeVar("Record", bound="DataclassInstance")
 
 
-def write_record(path: Path, record: object) -> None:
+def write_record(path: Path, record: "DataclassInstance") -> None:
     """Put a record in its place in one step; a run that dies leaves the old one.
 
     Raises:
         WorldError: if the disk does not take it.
     """
     draft = path.with_name(f".{path.name}.part")
-    text = json.dumps(to_plain(record), indent=2) + "\n"
+    text = json.dumps(dataclasses.asdict(record), indent=2) + "\n"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with draft.open("w", encoding="ascii") as file:
@@ -40,57 +43,35 @@ def write_record(path: Path, record: object) -> None:
 
 
 def read_record(path: Path, kind: type[Record]) -> Record | None:
-    """Read a record; None if there is no file.
+    """Read a record, strictly: its fields, no others, of their types; None if there is no file.
 
     Raises:
         WorldError: if the file holds something else.
     """
     try:
-        return from_plain(json.loads(path.read_bytes()), kind)
+        found: Record = _reader(kind).validate_json(path.read_bytes())
+        return found
     except FileNotFoundError:
         return None
-    except (ValueError, TypeError, KeyError) as error:
-        message = f"{path} is not a {kind.__name__}: {error}"
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        message = f"{path} is not a {kind.__name__}: {where} {first['msg']}".replace(":  ", ": ")
         raise WorldError(message, "Restore or remove the file; it is not needed by Git.") from None
 
 
-def append_record(path: Path, record: object) -> None:
+def append_record(path: Path, record: "DataclassInstance") -> None:
     """Add a record to a list."""
-    append_line(path, json.dumps(to_plain(record)).encode("ascii"))
+    append_line(path, json.dumps(dataclasses.asdict(record)).encode("ascii"))
 
 
 def read_records(path: Path, kind: type[Record]) -> Iterator[Record]:
     """Read a list; a line that a crash cut off is left out."""
     for line in read_lines(path):
-        with contextlib.suppress(ValueError, TypeError, KeyError):
-            yield from_plain(json.loads(line.data), kind)
+        with contextlib.suppress(ValidationError):
+            yield _reader(kind).validate_json(line.data)
 
 
-def to_plain(value: object) -> object:
-    """Turn a frozen value into what JSON has."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value)
-        }
-    return value.value if isinstance(value, StrEnum) else value
-
-
-def from_plain(values: object, kind: type[Record]) -> Record:
-    """Make a frozen value of it, strictly: its fields, no others, of their types."""
-    if not isinstance(values, dict):
-        raise TypeError("not an object")
-    hints = typing.get_type_hints(kind)
-    unknown = set(values) - set(hints)
-    if unknown:
-        raise KeyError(f"unknown {', '.join(sorted(unknown))}")
-    return kind(**{name: _of_type(value, hints[name]) for name, value in values.items()})
-
-
-def _of_type(value: object, kind: Any) -> object:
-    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        return from_plain(value, kind)
-    if isinstance(kind, type) and issubclass(kind, StrEnum):
-        return kind(str(value))
-    if isinstance(kind, types.UnionType) or type(value) is not kind:
-        raise TypeError(f"{value!r} is not of type {kind}")
-    return value
+@cache
+def _reader(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)

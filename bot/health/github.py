@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from bot.errors import StratwrightError
-from bot.forge.github import GitHubForge
-from bot.forge.github_api import Forbidden, Missing, segment
+from bot.forge.github.api import Forbidden, Missing, segment
+from bot.forge.github.pulls import GitHubForge
 from bot.health.machine import Finding
 from bot.settings import FORM, WORKFLOW
 

@@ -13,6 +13,7 @@ from fastapi import FastAPI, Request, Response
 from starlette.requests import ClientDisconnect
 
 from bot.errors import WorldError
+from bot.forge.reasons import Ignored, Reason
 from bot.server.deliveries import (
     MOST_BYTES,
     Delivery,
@@ -26,7 +27,6 @@ from bot.server.intake import Intake, QueueUnavailable
 from bot.server.queue import Added, Queue
 from bot.server.settings import ServerSettings
 from bot.server.tally import Figures, metrics_text
-from bot.workflow.reasons import Ignored, Reason
 
 WEBHOOK = "/webhook"
 # Strangers can make us hold bodies until their signature is checked: so many bytes at once.

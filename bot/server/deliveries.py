@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bot.workflow.payload import MOST_NUMBER, parse_event
-from bot.workflow.reasons import Ignored, Reason
+from bot.forge.github.payload import MOST_NUMBER, parse_event
+from bot.forge.reasons import Ignored, Reason
 
 # GitHub does not deliver larger ones.
 MOST_BYTES = 25 * 1024 * 1024

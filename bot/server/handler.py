@@ -14,20 +14,19 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from bot.errors import InputError, SafetyStop, WorldError
-from bot.forge.github_api import ApiError, GitHubApi
-from bot.forge.github_open import git_credentials
+from bot.forge.github.actions import Actions
+from bot.forge.github.api import ApiError, GitHubApi
+from bot.forge.github.opening import git_credentials
+from bot.forge.reasons import Ignored, reason_of
 from bot.proof.edges import Prover
 from bot.server.clones import Clones
 from bot.server.deliveries import Delivery
 from bot.server.queue import Claim
 from bot.server.settings import ServerSettings
 from bot.server.tokens import Tokens
-from bot.workflow.actions import Actions
 from bot.workflow.desk import Desk, authorise, open_desk, receive
 from bot.workflow.handover import Digests
 from bot.workflow.items import Deed, Item
-from bot.workflow.payload import parse_event
-from bot.workflow.reasons import Ignored, reason_of
 from bot.workflow.stages import generate, run_gates
 from bot.workflow.writing import announce, tell_failure, write
 from bot.workshop import open_prover
@@ -155,7 +154,7 @@ def _do_all(
             desk.say(f"{item.path or item.at}: {error.message}")
     if failed:
         raise max(failed, key=lambda error: getattr(error, "wait_s", 0.0))
-    detail = f"{len(states)} item(s). {desk.forge.api.spent(len(states))}"
+    detail = f"{len(states)} item(s). {desk.forge.spent(len(states))}"
     return Done(",".join(sorted(set(states))), detail)
 
 
@@ -181,6 +180,5 @@ def _do(desk: Desk, item: Item, folder: Path, bench: Bench) -> str:
 
 def _still_allowed(desk: Desk) -> Ignored | None:
     """Ask again before anything is written: permission may be lost while the gates run."""
-    actions = desk.actions
-    trigger = parse_event(actions.event, actions.event_data(), desk.settings.label)
-    return trigger if isinstance(trigger, Ignored) else authorise(trigger, desk.forge)
+    trigger = desk.runner.trigger(desk.settings.label)
+    return trigger if isinstance(trigger, Ignored) else authorise(trigger, desk.forge.people)

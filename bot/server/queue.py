@@ -16,8 +16,8 @@ from pathlib import Path
 from adapters.clock import Clock
 from bot.clock import MACHINE_CLOCK
 from bot.errors import InputError, WorldError
+from bot.forge.reasons import Reason
 from bot.server.deliveries import Delivery
-from bot.workflow.reasons import Reason
 
 FILE = "queue.sqlite3"
 LONGEST_WAIT_S = 2 * 3600.0

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from adapters.clock import Clock
 from bot.clock import MACHINE_CLOCK
 from bot.errors import InputError
-from bot.forge.github_api import ApiError, Forbidden, GitHubApi, Missing, Unprocessable, segment
+from bot.forge.github.api import ApiError, Forbidden, GitHubApi, Missing, Unprocessable, segment
 from bot.workflow.desk import Writer
 
 # GitHub gives tokens for an hour and takes statements of ten minutes at most.

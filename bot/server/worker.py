@@ -17,7 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.errors import InputError, StratwrightError
-from bot.forge.github_api import Forbidden
+from bot.forge.github.api import Forbidden
+from bot.forge.reasons import Reason, reason_of
 from bot.logs import set_up
 from bot.redaction import redact
 from bot.server.handler import Bench, Stopping, handle
@@ -25,7 +26,6 @@ from bot.server.queue import Claim, Queue
 from bot.server.settings import ServerSettings, hide_secrets
 from bot.server.tally import observe
 from bot.server.tokens import NotInstalled
-from bot.workflow.reasons import Reason, reason_of
 
 MOST_S = 2 * 3600.0
 MOST_CRASHES = 5

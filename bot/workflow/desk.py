@@ -1,4 +1,4 @@
-"""A job's environment to what its stage works with; and the event to the work it asks for."""
+"""Opens what a stage works with from a job's environment; finds the work its event asks for."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -6,17 +6,14 @@ from pathlib import Path
 
 from bot.bus.port import open_bus
 from bot.errors import SafetyStop
-from bot.forge.github import GitHubForge
-from bot.forge.github_open import git_credentials, open_github
+from bot.forge.port import Forge, People, Runner, open_runner
+from bot.forge.reasons import Ignored, NotAnyMore, Reason
+from bot.forge.trigger import Push, Trigger
 from bot.gates.freqtrade.installation import find_freqtrade
 from bot.git.repository import Repository, open_repository
 from bot.proof.edges import Prover, Workshop
 from bot.settings import FILE, Committer, Settings, parse_settings
-from bot.workflow.actions import Actions, open_actions
 from bot.workflow.items import Item
-from bot.workflow.payload import parse_event
-from bot.workflow.reasons import Ignored, NotAnyMore, Reason
-from bot.workflow.trigger import Push, Trigger
 from bot.workflow.work import make_work
 from bot.workshop import open_coder
 from sandbox_runner.recording import ReplayingSandbox
@@ -26,9 +23,9 @@ from sandbox_runner.recording import ReplayingSandbox
 class Desk:
     """Everything a stage uses. Its sandbox runs nothing: only the gates stage has a real one."""
 
-    actions: Actions
+    runner: Runner
     repository: Repository
-    forge: GitHubForge
+    forge: Forge
     settings: Settings
     say: Callable[[str], None]
 
@@ -62,7 +59,7 @@ class Writer:
 def open_desk(
     place: Path,
     say: Callable[[str], None] = lambda line: None,
-    actions: Actions | None = None,
+    runner: Runner | None = None,
     writer: Writer | None = None,
     *,
     may_push: bool = False,
@@ -72,14 +69,14 @@ def open_desk(
     Args:
         place: a folder in the checkout.
         say: is told of progress.
-        actions: the event and its environment; by default those of the job that this runs in.
+        runner: the event and its environment; by default those of the job that this runs in.
         writer: the App that does the work, where it is not the workflow's own.
         may_push: whether this stage changes the repository; only the last one does.
 
     Raises:
         InputError: something is missing in the environment or the checkout.
     """
-    actions = actions or open_actions()
+    runner = runner or open_runner()
     first = open_repository(place, to_write=False)
     settings = parse_settings(first.read(first.base().commit, FILE))
     if writer is not None:
@@ -87,33 +84,33 @@ def open_desk(
     repository = open_repository(
         place,
         environment=_committer(settings) if writer else _identity(first, settings),
-        credentials=git_credentials(actions.environment),
+        credentials=runner.credentials(),
         may_push=may_push,
     )
-    forge = open_github(repository, settings, actions.environment)
-    if forge.api.repository.casefold() != repository.repository_id.casefold():
+    forge = runner.open_forge(repository, settings)
+    if forge.repository.casefold() != repository.repository_id.casefold():
         raise SafetyStop(
-            f"the checkout is of {repository.repository_id}, the event of {forge.api.repository}",
+            f"the checkout is of {repository.repository_id}, the event of {forge.repository}",
             "Check out the repository that the event is about.",
         )
-    return Desk(actions, repository, forge, settings, say)
+    return Desk(runner, repository, forge, settings, say)
 
 
 def receive(desk: Desk, keys: Collection[str] | None = None) -> tuple[Item, ...] | Ignored:
     """Read the event, ask whether its actor may order, and find the work, or only some of it."""
-    actions, settings = desk.actions, desk.settings
-    trigger = parse_event(actions.event, actions.event_data(), settings.label)
+    settings = desk.settings
+    trigger = desk.runner.trigger(settings.label)
     if isinstance(trigger, Ignored):
         return trigger
-    if trigger.repository.casefold() != desk.forge.api.repository.casefold():
+    if trigger.repository.casefold() != desk.forge.repository.casefold():
         return Ignored(Reason.MALFORMED, "it is about another repository")
-    refusal = authorise(trigger, desk.forge)
+    refusal = authorise(trigger, desk.forge.people)
     return refusal or make_work(trigger, desk.repository, desk.forge, settings, keys)
 
 
-def authorise(trigger: Trigger, forge: GitHubForge) -> Ignored | None:
+def authorise(trigger: Trigger, people: People) -> Ignored | None:
     """Orders are taken from people who could push; a push has shown that itself."""
-    if isinstance(trigger, Push) or forge.may_order(trigger.actor):
+    if isinstance(trigger, Push) or people.may_order(trigger.actor):
         return None
     return Ignored(Reason.NO_PERMISSION)
 

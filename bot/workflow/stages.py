@@ -15,7 +15,7 @@ from bot.contract.model import AnyContract, Contract
 from bot.data.market_data import read_market_data
 from bot.errors import InputError, SafetyStop, WorldError
 from bot.files import write_files
-from bot.forge.port import PullState
+from bot.forge.port import PullState, Thread
 from bot.gates.freqtrade.installation import find_freqtrade
 from bot.pipeline import Result, carry_out, take_on
 from bot.proof.assignment import Assignment, Origin, assign
@@ -119,22 +119,23 @@ def still_to_regenerate(desk: Desk, item: Item) -> bool:
     pull = desk.forge.find(item.read.task.branch)
     if pull is None or pull.state is not PullState.OPEN:
         return True
-    link = desk.forge.checks.last_link(pull.draft.head, pull.draft.tag)
-    if link is None:
+    last = desk.forge.checks.find(pull.draft.head)
+    if last is None or last.key not in ("", pull.draft.tag):
         return False
-    return not link.endswith(_anchor(item)) if item.order else link != proof_link(desk, item)
+    anchor = _anchor(desk, item)
+    return not last.link.endswith(anchor) if anchor else last.link != proof_link(desk, item)
 
 
 def proof_link(desk: Desk, item: Item) -> str:
     """What a check links to: the run, and the comment that asked for it."""
-    page = desk.actions.run_url
+    page = desk.runner.run_url
     if item.order and not page:
-        page = f"{desk.forge.address}/issues/{item.at}"
-    return f"{page}{_anchor(item)}"
+        page = desk.forge.threads.address(Thread(item.at))
+    return f"{page}{_anchor(desk, item)}"
 
 
-def _anchor(item: Item) -> str:
-    return f"#issuecomment-{item.order}" if item.order else ""
+def _anchor(desk: Desk, item: Item) -> str:
+    return desk.forge.threads.anchor(item.order) if item.order else ""
 
 
 def run_gates(key: str, digests: Digests, folder: Path, prover: Prover) -> tuple[Examination, str]:

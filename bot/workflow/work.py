@@ -1,4 +1,4 @@
-"""A trigger to the work that it asks for: contracts to propose, to refuse, to close, or an answer.
+"""Finds the work that a trigger asks for: contracts to propose, refuse or close, or an answer.
 
 Every job computes this from the event and the base branch; nothing of it is handed on. Which
 contracts changed is read from Git. GitHub is asked about pull requests: the plan lists the open
@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from bot.errors import InputError
-from bot.forge.github import GitHubForge
-from bot.forge.port import PullRequest, PullState
+from bot.forge.port import PullRequest, PullRequests, PullState
+from bot.forge.reasons import Ignored, Reason
+from bot.forge.trigger import Dispatched, FormFiled, Ordered, Push, Trigger
 from bot.git.identity import TaskName, task_of_branch
 from bot.git.repository import Repository
 from bot.report.hidden_block import read_hidden_block
@@ -27,14 +28,12 @@ from bot.workflow.contracts import (
 )
 from bot.workflow.form import contract_from_form, contract_path
 from bot.workflow.items import Deed, Item, key_of
-from bot.workflow.reasons import Ignored, Reason
-from bot.workflow.trigger import Dispatched, FormFiled, Ordered, Push, Trigger
 
 
 def make_work(
     trigger: Trigger,
     repository: Repository,
-    forge: GitHubForge,
+    forge: PullRequests,
     settings: Settings,
     keys: Collection[str] | None = None,
 ) -> tuple[Item, ...] | Ignored:
@@ -58,7 +57,7 @@ def make_work(
 
 
 class _Planner:
-    def __init__(self, repository: Repository, forge: GitHubForge, settings: Settings) -> None:
+    def __init__(self, repository: Repository, forge: PullRequests, settings: Settings) -> None:
         self._repository = repository
         self._forge = forge
         self._settings = settings
@@ -76,14 +75,14 @@ class _Planner:
         own = [path for path in change.changed if key_of(path) in keys]
         items = [self.settled(self._item(path, after)) for path in own]
         if set(keys) - {item.key for item in items}:
-            closings = self._closings(trigger, change, self._open_pulls())
+            closings = self._closings(trigger, change, self._forge.pulls(only_open=True))
             items += [item for item in closings if item.key in keys]
         return tuple(items)
 
     def _whole_push(self, trigger: Push, change: Change) -> tuple[Item, ...] | Ignored:
         if not change.changed and not change.gone and change.comparable:
             return Ignored(Reason.NO_CONTRACT)
-        pulls = self._open_pulls()
+        pulls = self._forge.pulls(only_open=True)
         items = [self.settled_by(self._item(path, trigger.after), pulls) for path in change.changed]
         items += self._closings(trigger, change, pulls)
         return tuple(items) or Ignored(Reason.NO_CONTRACT, "and there is no pull request to close")
@@ -131,9 +130,6 @@ class _Planner:
         if not is_form_path(path, self._settings.contracts):
             return True
         return bool(self._repository.git.run("log", "-1", "--format=%H", commit, "--", path).text)
-
-    def _open_pulls(self) -> tuple[PullRequest, ...]:
-        return self._forge.open_pulls()
 
     def form(self, number: int, body: str, order: int = 0, regenerate: bool = False) -> Item:
         """The contract that an issue's answers ask for."""
@@ -191,7 +187,7 @@ class _Planner:
             return tuple(self.settled(self._item(path, commit, trigger.regenerate)) for path in own)
         if not named:
             return Ignored(Reason.NO_CONTRACT)
-        pulls = self._open_pulls()
+        pulls = self._forge.pulls(only_open=True)
         return tuple(
             self.settled_by(self._item(path, commit, trigger.regenerate), pulls) for path in named
         )

@@ -1,17 +1,14 @@
-"""An item to its outcome on GitHub: pull request, check, status comment, the page of the run."""
+"""Carries an item out on the forge: pull request, check, status comment, the page of the run."""
 
-import hashlib
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot.errors import InputError, StratwrightError, WorldError
-from bot.forge.github import PullRequestForbidden
-from bot.forge.github_api import Missing, segment
-from bot.forge.github_checks import NAME, Annotation, CheckReport
-from bot.forge.github_comments import Thread
-from bot.forge.port import PullState
+from bot.forge.port import CHECK, Annotation, Check, PullRequestForbidden, PullState, Thread
+from bot.forge.reasons import STATES, Reason, reason_of
 from bot.git.identity import task_of_branch
+from bot.git.objects import blob_id
 from bot.git.proposal import BranchTaken
 from bot.pipeline import NOTHING_NEW, Result
 from bot.proof.evidence import read_gates
@@ -26,14 +23,12 @@ from bot.report.status import (
     status_text,
     text_part,
 )
-from bot.settings import FORM
 from bot.workflow.candles import with_candles
 from bot.workflow.contracts import tasks_of
 from bot.workflow.desk import Desk
 from bot.workflow.form import OPEN_THE_FORM
 from bot.workflow.handover import Digests
 from bot.workflow.items import Deed, Item
-from bot.workflow.reasons import STATES, Reason, reason_of
 from bot.workflow.stages import deliver, proof_link
 from bot.workflow.withdrawal import put_back, withdraw
 
@@ -72,7 +67,7 @@ def announce(desk: Desk, item: Item) -> None:
     """Say that work has begun, to those who asked in an issue or pull request."""
     if item.at and item.deed is Deed.PROPOSE and not _carried_out(desk, item):
         words = "Working on it; this comment follows."
-        _tell(desk, item, Status(_name(item), 1, words, run_url=desk.actions.run_url))
+        _tell(desk, item, Status(_name(item), 1, words, run_url=desk.runner.run_url))
 
 
 def write(desk: Desk, item: Item, folder: Path, digests: Digests) -> Written:
@@ -88,7 +83,7 @@ def write(desk: Desk, item: Item, folder: Path, digests: Digests) -> Written:
         StratwrightError: after it was told there too.
     """
     try:
-        desk.forge.api.leave_room(ROOM)
+        desk.forge.leave_room(ROOM)
         item = with_candles(item, desk.repository)
         if item.deed is Deed.PROPOSE:
             done = _propose(desk, item, folder, digests)
@@ -99,7 +94,7 @@ def write(desk: Desk, item: Item, folder: Path, digests: Digests) -> Written:
         raise
     if done.status is not None:
         status = replace(done.status, headline=f"{done.status.headline}{done.code}")
-        desk.actions.summary(status_text(status))
+        desk.runner.summary(status_text(status))
         if item.at or status.stopped or done.needs_click or _complained(desk, item):
             _tell(desk, item, status)
     return done
@@ -125,7 +120,7 @@ def _propose(desk: Desk, item: Item, folder: Path, digests: Digests) -> Written:
             _check_gates(desk, item, result)
         words = f"{len(failed)} of {len(result.gates)} gates said no; nothing was pushed."
         status = Status(_name(item), 2, words, True, (gates_part(result.gates),))
-        return Written("blocked", 1, replace(status, run_url=desk.actions.run_url), result)
+        return Written("blocked", 1, replace(status, run_url=desk.runner.run_url), result)
     if result.gates or result.commit:
         _check_proposed(desk, item, result)
     status = _proposed(desk, item, result, link)
@@ -144,14 +139,14 @@ def _proposed(desk: Desk, item: Item, result: Result, link: str) -> Status:
             f"The branch `{result.branch}` is pushed. GitHub does not let the bot open pull "
             f"requests in this repository: [open it here]({link}). {markdown_text(result.note)}"
         )
-        return Status(_name(item), len(STEPS) - 1, words, run_url=desk.actions.run_url)
+        return Status(_name(item), len(STEPS) - 1, words, run_url=desk.runner.run_url)
     number = f"#{result.pull_request}" if result.pull_request is not None else ""
     words = f"Proven and proposed in {number}. A person decides; the bot never merges."
     if result.status == "unchanged":
         words = _standing(desk, item, result)
     notes = [part for part in result.note.split("; ") if "--regenerate" not in part]
     note = markdown_text("; ".join(notes)) if result.note else ""
-    return Status(_name(item), len(STEPS), words, parts=(note,), run_url=desk.actions.run_url)
+    return Status(_name(item), len(STEPS), words, parts=(note,), run_url=desk.runner.run_url)
 
 
 def _standing(desk: Desk, item: Item, result: Result) -> str:
@@ -192,11 +187,13 @@ def _refuse(desk: Desk, item: Item) -> Written:
     again = " Edit the issue and write `/stratwright retry`." if item.at else " Mend it and push."
     words = f"The contract cannot be used; nothing was written or pushed.{again}"
     if prose:
-        form = f"{desk.forge.address}/issues/new?template={Path(FORM).name}"
-        words = f"This issue is not the form, so nothing was done. [Fill in the form]({form})."
+        words = (
+            "This issue is not the form, so nothing was done. "
+            f"[Fill in the form]({desk.forge.form})."
+        )
     if not item.at:
         _check_refused(desk, item, title, "\n\n".join(parts))
-    status = Status(_name(item), 0, words, True, tuple(parts), desk.actions.run_url)
+    status = Status(_name(item), 0, words, True, tuple(parts), desk.runner.run_url)
     return Written("refused", 2, status)
 
 
@@ -214,15 +211,16 @@ def _close(desk: Desk, item: Item) -> Written:
         back = f"{task} comes back when a contract asks for it"
     closed = withdraw(desk.forge, item.number, why, back)
     words = f"#{item.number} is closed: its contract is not on the default branch any more."
-    status = Status(_name(item), 0, words, run_url=desk.actions.run_url, over=True)
+    status = Status(_name(item), 0, words, run_url=desk.runner.run_url, over=True)
     return Written("closed" if closed else "unchanged", 0, status)
 
 
 def _answer(desk: Desk, item: Item) -> Written:
     words = _explanation(desk, item) if item.words == "explain" else item.words
     # Under the run's number: a failure that an earlier run told there must not stay.
-    desk.forge.said.stick(Thread(item.at), f"order:{item.order}", words, desk.actions.run)
-    desk.actions.summary(f"Stratwright: answered under #{item.at}.\n\n{words}")
+    thread, run = Thread(item.at), desk.runner.run
+    desk.forge.threads.say(thread, words, f"order:{item.order}", run)
+    desk.runner.summary(f"Stratwright: answered under #{item.at}.\n\n{words}")
     return Written("answered", 0)
 
 
@@ -260,11 +258,11 @@ def _tell(desk: Desk, item: Item, status: Status) -> None:
     A command is answered on its own, and the issue's status comment says the same: it is where
     people look, and an earlier failure must not stay the last word there.
     """
-    thread, text, said = _thread(desk, item), status_text(status), desk.forge.said
+    thread, text, threads = _thread(desk, item), status_text(status), desk.forge.threads
     if item.order:
-        said.stick(thread, f"order:{item.order}", text, desk.actions.run)
-    if not item.order or said.find(thread, _marker(item)) is not None:
-        said.stick(thread, _marker(item), text, desk.actions.run)
+        threads.say(thread, text, f"order:{item.order}", desk.runner.run)
+    if not item.order or threads.find(thread, _marker(item)) is not None:
+        threads.say(thread, text, _marker(item), desk.runner.run)
 
 
 def _thread(desk: Desk, item: Item) -> Thread:
@@ -283,7 +281,7 @@ def _marker(item: Item) -> str:
 
 def _complained(desk: Desk, item: Item) -> bool:
     """Whether an earlier run stopped at this commit and said so there."""
-    return desk.forge.said.find(_thread(desk, item), _marker(item)) is not None
+    return desk.forge.threads.find(_thread(desk, item), _marker(item)) is not None
 
 
 def tell_failure(desk: Desk, item: Item, error: StratwrightError, digests: Digests) -> None:
@@ -291,8 +289,8 @@ def tell_failure(desk: Desk, item: Item, error: StratwrightError, digests: Diges
     words = markdown_text(redact(f"{error.message} {error.hint}".strip()), 1000)
     headline = f"The run stopped before its end [{reason_of(error)}]: {words}"
     done = _steps_before(error, digests)
-    status = Status(_name(item), done, headline, True, run_url=desk.actions.run_url)
-    desk.actions.summary(status_text(status))
+    status = Status(_name(item), done, headline, True, run_url=desk.runner.run_url)
+    desk.runner.summary(status_text(status))
     try:
         _tell(desk, item, status)
     except StratwrightError as second:
@@ -310,7 +308,7 @@ def _carried_out(desk: Desk, item: Item) -> bool:
     """Whether a command was obeyed before; GitHub may deliver twice, people may run jobs again."""
     if not item.order:
         return False
-    said = desk.forge.said.find(_thread(desk, item), f"order:{item.order}")
+    said = desk.forge.threads.find(_thread(desk, item), f"order:{item.order}")
     return said is not None and f"- [x] {STEPS[-1]}" in said.body
 
 
@@ -322,14 +320,8 @@ def _superseded(desk: Desk, item: Item) -> bool:
     if _entry(desk, item.commit, item.path) != _entry(desk, base.commit, item.path):
         return True
     if not item.read.data:
-        return False  # a link or a submodule, which GitHub's contents show as something else
-    try:
-        found = desk.forge.api.get(
-            f"contents/{'/'.join(map(segment, item.path.split('/')))}", ref=base.branch
-        )
-    except Missing:
-        return True
-    return not isinstance(found, dict) or found.get("sha") != _blob(item.read.data)
+        return False  # a link or a submodule, which a forge may show as something else
+    return not desk.forge.has_file(base.branch, item.path, item.read.data)
 
 
 def _entry(desk: Desk, commit: str, path: str) -> bytes:
@@ -337,21 +329,16 @@ def _entry(desk: Desk, commit: str, path: str) -> bytes:
     return desk.repository.git.ask("ls-tree", "-z", "--full-tree", commit, "--", path).out
 
 
-def _blob(data: bytes) -> str:
-    """The name that Git gives to these bytes."""
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
-
-
 def _check_proposed(desk: Desk, item: Item, result: Result) -> None:
     passed = len(result.gates)
     title = f"All {passed} gates passed" if passed else "All gates passed"
     summary = gates_part(result.gates) if result.gates else "The evidence is on the branch."
     link = proof_link(desk, item)
-    done = CheckReport(NAME, result.commit, result.tag, True, title, summary, link=link)
+    done = Check(CHECK, result.commit, result.tag, True, title, summary, link=link)
     if result.status == "unchanged" and result.pull_request and not desk.forge.checks.stands(done):
         # The check comes last: without it the earlier run may have died before the labels.
         desk.forge.label(result.pull_request, desk.settings.pull_requests.labels)
-    if result.gates or desk.forge.checks.read(result.commit) is None:
+    if result.gates or desk.forge.checks.find(result.commit) is None:
         desk.say(f"{_name(item)}: {desk.forge.checks.report(done)} written")
 
 
@@ -377,9 +364,9 @@ def _check_contract(
 ) -> None:
     """A red mark on the commit that brought the contract."""
     head = _commit(desk, item)
-    key = f"{item.key}-{_blob(item.read.data if item.read else b'')[:12]}"
-    name = f"{NAME}: {item.path}"[:100]
-    check = CheckReport(name, head, key, False, title, summary, remarks, desk.actions.run_url)
+    key = f"{item.key}-{blob_id(item.read.data if item.read else b'')[:12]}"
+    name = f"{CHECK}: {item.path}"[:100]
+    check = Check(name, head, key, False, title, summary, remarks, desk.runner.run_url)
     desk.say(f"{item.path}: {desk.forge.checks.report(check)} written")
 
 

@@ -3,10 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.forge.github import GitHubForge
-from bot.forge.github_api import GitHubApi
-from bot.forge.github_comments import Thread
-from bot.forge.port import PullState
+from bot.forge.github.api import GitHubApi
+from bot.forge.github.pulls import GitHubForge
+from bot.forge.port import PullState, Thread
 from bot.report.hidden_block import read_hidden_block
 from bot.workflow.starter import OWN
 from tests.bot.workflow.hub import (
@@ -90,7 +89,7 @@ def test_a_filled_form_becomes_a_pull_request(
     assert ran.code == 0, ran.log[-4000:]
     assert ran.seen == ["announce", "gates", "generate", "plan", "write"]
     (pull,) = forge.pulls()
-    (said,) = forge.comments(number)
+    (said,) = forge.threads.all(Thread(number))
     assert f"Proven and proposed in #{pull.number}" in said.body
     assert git(world.bare, "show", f"{pull.draft.head}:contracts/issue_{number}.yaml")
 
@@ -104,7 +103,7 @@ def test_a_bad_form_gets_every_error_with_its_line_and_no_branch(
     assert ran.code != 0
     assert ran.jobs["write"] == "failure"
     assert ran.seen == ["plan", "write"]
-    (said,) = forge.comments(number)
+    (said,) = forge.threads.all(Thread(number))
     assert "**2 problems:**" in said.body
     assert f"contracts/issue_{number}.yaml:" in said.body
     assert not world.branches
@@ -120,7 +119,7 @@ def test_a_bad_contract_gets_a_red_check_and_no_branch(
     run = forge.checks.read(after, "stratwright: contracts/bad.yaml")
     assert run is not None
     assert (run["conclusion"], run["output"]["annotations_count"]) == ("failure", 1)
-    (said,) = forge.said.all(Thread(commit=after))
+    (said,) = forge.threads.all(Thread(commit=after))
     line = next(n for n, text in enumerate(bad.splitlines(), 1) if "rsj <" in text)
     assert f"contracts/bad.yaml:{line}:" in said.body
     assert not world.branches

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.workflow.reasons import Reason
+from bot.forge.reasons import Reason
 from tests.doubles.github.messages import GIT_ROUTE, GRAPHQL_ROUTE, Exchange, Request
 from tests.fire.bench import Bench, Child, Kept, Ran
 from tests.fire.flows import Event, Flow

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.workflow.reasons import Reason
+from bot.forge.reasons import Reason
 from tests.bot.server.service import make_service
 from tests.bot.workflow.hub import issue, push
 from tests.fire.bench import Bench, Kept, WiredWorld

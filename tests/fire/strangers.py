@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from bot.workflow.reasons import Reason
+from bot.forge.reasons import Reason
 from tests.bot.workflow.hub import STRANGER, comment, issue, push, repository, user
 from tests.fire.bench import STAGES, Bench, Kept, Ran
 from tests.fire.cells import changes

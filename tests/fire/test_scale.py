@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from bot.forge.github import GitHubForge
-from bot.forge.github_api import GitHubApi
-from bot.forge.github_comments import Thread
+from bot.forge.github.api import GitHubApi
+from bot.forge.github.pulls import GitHubForge
+from bot.forge.port import Thread
 from bot.workflow.items import MOST_JOBS
 from bot.workflow.writing import USUAL
 from tests.bot.workflow.hub import NAME, push
@@ -104,16 +104,16 @@ def test_among_five_thousand_comments_and_issues_the_status_is_found(worker: Wor
     for _ in range(1250):
         hosted.say(number, "first", "mallory")
     forge = GitHubForge(GitHubApi(NAME, bench.world.token(), bench.hub.url, pace=0.0))
-    first = forge.said.stick(Thread(number), "status", "begun", 1)
+    first = forge.threads.say(Thread(number), "begun", "status", 1)
     for _ in range(1250):
         hosted.say(number, "<!-- stratwright:status run=9 -->\nnot ours", "mallory")
     before = forge.api.calls
-    second = forge.said.stick(Thread(number), "status", "done", 2)
+    second = forge.threads.say(Thread(number), "done", "status", 2)
     assert (second.id, "done" in second.body) == (first.id, True)
     mine = [each for each in hosted.record.comments.values() if each.author.login.endswith("[bot]")]
     assert len(mine) == 1
     assert forge.api.calls - before <= 3 * 26 + 2
-    assert forge.open_pulls() == ()
+    assert forge.pulls(only_open=True) == ()
 
 
 @pytest.mark.parametrize("left", [0, 1, 12, 39])

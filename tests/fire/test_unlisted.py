@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from bot.forge.github_api import GitHubApi
-from bot.workflow.command_line import read_command
-from bot.workflow.payload import parse_event
-from bot.workflow.reasons import Ignored, Reason
+from bot.forge.command_line import read_command
+from bot.forge.github.api import GitHubApi
+from bot.forge.github.payload import parse_event
+from bot.forge.reasons import Ignored, Reason
 from tests.bot.workflow.hub import NAME, STRANGER, comment, git, issue, push, user
 from tests.fire.bench import WiredWorld
 from tests.fire.flows import BAD, CHANGED, FORM, PATH, bad_push, proposed

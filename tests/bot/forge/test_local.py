@@ -11,15 +11,14 @@ from bot.bus.port import Event, EventName, open_bus, timestamp
 from bot.cli import main
 from bot.errors import InputError, RefusedError, WorldError
 from bot.forge.local import LocalForge
-from bot.forge.port import Check, Decision, Draft, PullState, open_forge
-from bot.git.proposal import Proposed
+from bot.forge.port import Decision, PullState, Thread, open_forge
 from bot.git.repository import Repository
+from tests.bot.forge.drafts import local_draft as propose
 from tests.bot.git.worlds import (
     HOUSE,
     TASK,
     World,
     commit_file,
-    draft,
     finish,
     identify,
     make_world,
@@ -44,25 +43,10 @@ def forge_of(repository: Repository) -> LocalForge:
     return LocalForge(repository, SetClock())
 
 
-def propose(repository: Repository, content: str = "one") -> tuple[Proposed, Draft]:
-    proposal = draft(repository, content)
-    proposed = repository.propose(proposal)
-    return proposed, Draft(
-        branch=TASK.branch,
-        base=proposal.base.branch,
-        base_commit=proposal.base.commit,
-        head=proposed.commit,
-        tag=proposed.tag,
-        correlation_id=identify(content),
-        title=f"{TASK}: {content}",
-        body="Evidence.",
-    )
-
-
 def test_a_pull_request_is_opened_once_and_brought_up_to_date(world: World) -> None:
     repository = world.open()
     forge = forge_of(repository)
-    _, one = propose(repository, "one")
+    one = propose(repository, "one")
     first = forge.submit(one)
     assert (first.number, first.state, first.author) == (
         1,
@@ -70,7 +54,7 @@ def test_a_pull_request_is_opened_once_and_brought_up_to_date(world: World) -> N
         "Ada Trader <ada@example.com>",
     )
     assert forge.submit(one) == first
-    _, two = propose(repository, "two")
+    two = propose(repository, "two")
     second = forge.submit(two)
     assert (second.number, second.draft) == (1, two)
     assert forge.pulls() == (second,)
@@ -81,7 +65,7 @@ def test_a_pull_request_is_opened_once_and_brought_up_to_date(world: World) -> N
 def test_a_closed_pull_request_is_not_reopened_unless_asked(world: World) -> None:
     repository = world.open()
     forge = forge_of(repository)
-    _, one = propose(repository)
+    one = propose(repository)
     forge.submit(one)
     closed = forge.close(1, "too risky")
     assert (closed.state, closed.reason) == (PullState.CLOSED, "too risky")
@@ -92,9 +76,9 @@ def test_a_closed_pull_request_is_not_reopened_unless_asked(world: World) -> Non
 def test_a_changed_contract_may_ask_anew_after_a_no(world: World) -> None:
     repository = world.open()
     forge = forge_of(repository)
-    forge.submit(propose(repository, "one")[1])
+    forge.submit(propose(repository, "one"))
     forge.close(1)
-    second = forge.submit(propose(repository, "two")[1])
+    second = forge.submit(propose(repository, "two"))
     assert (second.number, second.state) == (2, PullState.OPEN)
     assert forge.get(1).state is PullState.CLOSED
 
@@ -103,7 +87,7 @@ def test_a_changed_contract_may_ask_anew_after_a_no(world: World) -> None:
 def test_merged_is_what_git_says(world: World, way: str) -> None:
     repository = world.open()
     forge = forge_of(repository)
-    _, one = propose(repository)
+    one = propose(repository)
     forge.submit(one)
     sh(world.work, "merge", "-q", way, TASK.branch)
     if way == "--squash":
@@ -112,64 +96,59 @@ def test_merged_is_what_git_says(world: World, way: str) -> None:
     assert forge.submit(one).number == 1
     with pytest.raises(InputError, match="merged already"):
         forge.close(1)
-    assert forge.submit(propose(repository, "two")[1]).number == 2
+    assert forge.submit(propose(repository, "two")).number == 2
 
 
 def test_comments_only_grow_and_a_marker_shows_its_newest(world: World) -> None:
     repository = world.open()
     forge = forge_of(repository)
-    forge.submit(propose(repository)[1])
-    forge.comment(1, "gates: 1 of 2", marker="status")
-    forge.comment(1, "looks fine")
-    last = forge.comment(1, "gates: 2 of 2", marker="status")
-    assert forge.comment(1, "gates: 2 of 2", marker="status") == last
-    assert [comment.body for comment in forge.comments(1)] == ["looks fine", "gates: 2 of 2"]
+    forge.submit(propose(repository))
+    forge.threads.say(Thread(1), "gates: 1 of 2", marker="status")
+    forge.threads.say(Thread(1), "looks fine")
+    last = forge.threads.say(Thread(1), "gates: 2 of 2", marker="status")
+    assert forge.threads.say(Thread(1), "gates: 2 of 2", marker="status") == last
+    assert [comment.body for comment in forge.threads.all(Thread(1))] == [
+        "looks fine",
+        "gates: 2 of 2",
+    ]
     lines = (repository.folder / "forge/comments/1.jsonl").read_text().splitlines()
     assert [json.loads(line)["id"] for line in lines] == [1, 2, 3]
     with pytest.raises(InputError, match="no pull request 7"):
-        forge.comment(7, "hello")
+        forge.threads.say(Thread(7), "hello")
 
 
 def test_a_review_is_about_one_commit(world: World) -> None:
     repository = world.open()
     forge = forge_of(repository)
-    _, one = propose(repository, "one")
+    one = propose(repository, "one")
     forge.submit(one)
-    review = forge.review(1, Decision.APPROVED, one.head)
-    assert forge.review(1, Decision.APPROVED, one.head) == review
-    forge.submit(propose(repository, "two")[1])
+    review = forge.people.review(1, Decision.APPROVED, one.head)
+    assert forge.people.review(1, Decision.APPROVED, one.head) == review
+    forge.submit(propose(repository, "two"))
     with pytest.raises(RefusedError, match="by now, not at"):
-        forge.review(1, Decision.APPROVED, one.head)
-    assert forge.reviews(1) == (review,)
+        forge.people.review(1, Decision.APPROVED, one.head)
+    assert forge.people.reviews(1) == (review,)
     forge.close(1)
     with pytest.raises(InputError, match="is closed"):
-        forge.review(1, Decision.APPROVED, forge.get(1).draft.head)
+        forge.people.review(1, Decision.APPROVED, forge.get(1).draft.head)
 
 
 @pytest.mark.parametrize("side", ["here", "there"])
 def test_a_branch_that_moved_cannot_be_approved(world: World, side: str) -> None:
     repository = world.open()
     forge = forge_of(repository)
-    _, one = propose(repository)
+    one = propose(repository)
     forge.submit(one)
     folder = world.work if side == "here" else world.remote
     sh(folder, "update-ref", f"refs/heads/{TASK.branch}", "main")
     with pytest.raises(RefusedError, match="has moved"):
-        forge.review(1, Decision.APPROVED, one.head)
-
-
-def test_checks_belong_to_commits(world: World) -> None:
-    forge = forge_of(world.open())
-    check = Check("a" * 40, True, "13 gates passed")
-    assert forge.get_check(check.head) is None
-    forge.set_check(check)
-    assert forge.get_check(check.head) == check
+        forge.people.review(1, Decision.APPROVED, one.head)
 
 
 def test_a_broken_record_is_named(world: World) -> None:
     repository = world.open()
     forge = forge_of(repository)
-    forge.submit(propose(repository)[1])
+    forge.submit(propose(repository))
     path = repository.folder / "forge/pulls/1.json"
     path.write_text(path.read_text().replace('"open"', '"ajar"'))
     with pytest.raises(WorldError, match=r"pulls/1\.json is not a PullRequest"):
@@ -178,7 +157,7 @@ def test_a_broken_record_is_named(world: World) -> None:
 
 def test_a_branch_that_is_not_generated_has_no_pull_request_here(world: World) -> None:
     repository = world.open()
-    _, one = propose(repository)
+    one = propose(repository)
     with pytest.raises(InputError, match="not a branch of generated code"):
         forge_of(repository).submit(replace(one, branch="feature"))
     with pytest.raises(InputError, match="no forge 'gitea'"):
@@ -211,7 +190,7 @@ def test_the_commands_list_show_diff_approve_and_close(
     assert "no pull requests yet" in capsys.readouterr().out
     repository = world.open()
     forge = open_forge("local", repository)
-    _, one = propose(repository)
+    one = propose(repository)
     forge.submit(replace(one, title="\x1b[2Jwiped", body="::error::x"))
     assert run(world, "pr", "list", "--json") == 0
     assert json.loads(capsys.readouterr().out)[0]["branch"] == TASK.branch
@@ -246,14 +225,14 @@ def test_the_list_says_who_approved_the_proposed_commit(
 ) -> None:
     repository = world.open()
     forge = forge_of(repository)
-    forge.submit(propose(repository)[1])
+    forge.submit(propose(repository))
     assert run(world, "pr", "list") == 0
     assert "approved by" not in capsys.readouterr().out
     assert run(world, "pr", "approve", "1") == 0
     capsys.readouterr()
     assert run(world, "pr", "list") == 0
     assert "approved by" in capsys.readouterr().out
-    forge.submit(propose(repository, "two")[1])  # a new commit voids the approval
+    forge.submit(propose(repository, "two"))  # a new commit voids the approval
     assert run(world, "pr", "list") == 0
     assert "approved by" not in capsys.readouterr().out
 
@@ -262,7 +241,7 @@ def test_an_approval_of_another_commit_is_refused(
     world: World, capsys: pytest.CaptureFixture[str]
 ) -> None:
     repository = world.open()
-    open_forge("local", repository).submit(propose(repository)[1])
+    open_forge("local", repository).submit(propose(repository))
     assert run(world, "pr", "approve", "1", "--head", "main") == 1
     assert "by now, not at" in capsys.readouterr().err
     assert list(open_bus(repository.folder).read("approvals")) == []
@@ -270,7 +249,7 @@ def test_an_approval_of_another_commit_is_refused(
 
 def test_the_diff_goes_byte_for_byte_into_a_pipe(world: World) -> None:
     repository = world.open()
-    open_forge("local", repository).submit(propose(repository)[1])
+    open_forge("local", repository).submit(propose(repository))
     code = "import sys; from bot.cli import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", code, "pr", "diff", "1", "--repository", str(world.work)]
     patch = subprocess.run(command, cwd=HOUSE, capture_output=True, check=True).stdout
@@ -287,7 +266,7 @@ def test_what_a_killed_writer_left_is_no_pull_request(world: World) -> None:
     left.write_text("{")
     forge = forge_of(repository)
     assert forge.pulls() == ()
-    assert forge.submit(propose(repository)[1]).number == 1
+    assert forge.submit(propose(repository)).number == 1
     assert world.left_behind() == []
 
 

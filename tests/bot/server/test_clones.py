@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.errors import InputError, WorldError
-from bot.forge.github_open import git_credentials
+from bot.forge.github.opening import git_credentials
 from bot.server.clones import Clones
 from bot.server.tokens import Tokens
 from tests.bot.server.service import PEM, Service

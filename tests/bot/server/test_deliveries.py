@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.forge.reasons import Ignored, Reason
 from bot.server.deliveries import (
     MOST_BYTES,
     Delivery,
@@ -21,7 +22,6 @@ from bot.server.deliveries import (
     read_headers,
     sign,
 )
-from bot.workflow.reasons import Ignored, Reason
 from tests.bot.server.service import SECRET
 from tests.bot.workflow.hub import HOUSE, NAME, comment, form, issue, push
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.forge.github import GitHubForge
-from bot.forge.github_api import GitHubApi
-from bot.forge.port import PullState
+from bot.forge.github.api import GitHubApi
+from bot.forge.github.pulls import GitHubForge
+from bot.forge.port import PullState, Thread
 from tests.bot.server.service import PEM, SECRET, Service
 from tests.bot.workflow.hub import HOUSE, NAME, STRANGER, comment, form, git, issue, push, user
 
@@ -67,7 +67,7 @@ def test_an_issue_gets_one_status_comment_by_the_app(service: Service) -> None:
     service.deliver("issues", issue(number, form()))
     service.deliver("issues", issue(number, form(), action="labeled"))
     service.settle()
-    (said,) = forge_of(service).comments(number)
+    (said,) = forge_of(service).threads.all(Thread(number))
     assert said.author == "stratwright-app[bot]"
     assert "- [x] Pull request opened" in said.body
     assert len(forge_of(service).pulls()) == 1
@@ -80,7 +80,7 @@ def test_a_stranger_gets_nothing(service: Service, who: dict[str, object]) -> No
     service.deliver("issue_comment", comment(number, "/stratwright retry", who, form()))
     service.deliver("issues", issue(number, form(), sender=who))
     service.settle()
-    assert forge_of(service).comments(number) == ()
+    assert forge_of(service).threads.all(Thread(number)) == ()
     assert 'outcome="no-permission"} 2' in service.ask("GET", "/metrics").text
 
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from bot.errors import InputError, WorldError
+from bot.forge.reasons import Reason
 from bot.server.deliveries import Delivery
 from bot.server.queue import KEEP_DAYS, LONGEST_WAIT_S, Added, Claim, Queue
 from bot.server.worker import hold_lock, is_alive
-from bot.workflow.reasons import Reason
 from tests.bot.server.service import Service
 from tests.bot.workflow.hub import HOUSE
 from tests.chance import examples

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from pydantic import SecretStr
 
-from bot.forge.github_api import Missing, Passing
+from bot.forge.github.api import Missing, Passing
 from bot.server.tokens import KEEP_S, NotInstalled, Tokens
 from tests.bot.server.service import GRANTED, PEM, Service
 from tests.bot.workflow.hub import NAME

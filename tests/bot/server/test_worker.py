@@ -9,14 +9,14 @@ from pydantic import SecretBytes, SecretStr
 
 from bot.cli import main
 from bot.errors import InputError, SafetyStop, StratwrightError, WorldError
-from bot.forge.github_api import ApiError, Forbidden
+from bot.forge.github.api import ApiError, Forbidden
+from bot.forge.reasons import Reason
 from bot.server import worker
 from bot.server.deliveries import Delivery
 from bot.server.handler import Bench
 from bot.server.queue import LONGEST_WAIT_S, Queue
 from bot.server.settings import ServerSettings, read_server_settings
 from bot.server.tokens import NotInstalled
-from bot.workflow.reasons import Reason
 from tests.bot.server.service import PEM, SECRET, Service
 from tests.bot.server.test_queue import Clock
 from tests.bot.workflow.hub import NAME, comment, push

@@ -6,8 +6,8 @@ from bot import __version__
 from bot.contract.digest import contract_digest
 from bot.contract.load import load_contract
 from bot.data.market_data import read_market_data
-from bot.forge.github import GitHubForge
-from bot.forge.github_api import GitHubApi
+from bot.forge.github.api import GitHubApi
+from bot.forge.github.pulls import GitHubForge
 from bot.forge.port import Draft, PullRequest
 from bot.git.identity import TaskName, correlation_id
 from bot.proof.targets import Targets

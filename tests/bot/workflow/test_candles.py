@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli import main
-from bot.forge.github_comments import Thread
+from bot.forge.port import Thread
 from tests.bot.workflow.hub import World, form, issue, make_world, push
 from tests.bot.workflow.line import run_event
 from tests.bot.workflow.proposals import DIP, forge_of
@@ -38,7 +38,7 @@ def test_a_push_with_bad_candles_is_a_red_check_at_the_line_of_data(
     line = text.splitlines()[note["start_line"] - 1]
     assert (note["path"], line.startswith("data:")) == ("contracts/dip.yaml", True)
     assert words in note["message"]
-    (said,) = forge.said.all(Thread(commit=after))
+    (said,) = forge.threads.all(Thread(commit=after))
     told = said.body + ran.summary + note["message"]
     assert words.split(":")[0].split()[0] in told
     assert str(world.clone) not in told
@@ -50,7 +50,7 @@ def test_a_form_with_candles_that_are_not_there_is_told_in_its_issue(world: Worl
     number = world.hosted.open_issue("Strategy", body, "alice", ["stratwright"]).number
     ran = run_event(world, "issues", issue(number, body))
     assert ran.codes["write"] == 2
-    (said,) = forge_of(world).comments(number)
+    (said,) = forge_of(world).threads.all(Thread(number))
     assert "contracts/issue_1.yaml:14:9" in said.body
     assert "is not there" in said.body
     assert "❌" in said.body

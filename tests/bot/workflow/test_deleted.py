@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.forge.port import PullState
+from bot.forge.port import PullState, Thread
+from bot.forge.reasons import Ignored
 from bot.report.hidden_block import read_hidden_block
 from bot.workflow.desk import open_desk, receive
 from bot.workflow.items import Deed
-from bot.workflow.reasons import Ignored
 from tests.bot.workflow.hub import World, comment, push
 from tests.bot.workflow.line import run_event, variables
 from tests.bot.workflow.proposals import DIP, contract, forge_of, proposed
@@ -29,7 +29,7 @@ def test_a_deleted_contract_closes_its_pull_request_even_if_it_was_bad(
     ran = run_event(world, "push", push(*world.commit({PATH: None})))
     assert ran.codes == {"plan": 0, "write": 0}
     assert state_of(world, pull.number) is PullState.CLOSED
-    words = forge_of(world).comments(pull.number)[-1].body
+    words = forge_of(world).threads.all(Thread(pull.number))[-1].body
     assert "was deleted" in words
     assert "put the contract back" in words
 
@@ -44,7 +44,7 @@ def test_a_pull_request_that_a_person_closed_meanwhile_is_no_failure(world: Worl
 
     ran = run_event(world, "push", push(*world.commit({PATH: None})), between=close)
     assert ran.codes == {"plan": 0, "write": 0}
-    assert forge_of(world).comments(pull.number) == ()
+    assert forge_of(world).threads.all(Thread(pull.number)) == ()
 
 
 def test_a_rewritten_history_closes_what_is_not_there_and_leaves_forms_alone(world: World) -> None:
@@ -67,7 +67,7 @@ def test_a_contract_that_becomes_another_task_closes_the_old_one_and_names_the_n
     ran = run_event(world, "push", push(*world.commit({PATH: contract("dip-two")})))
     assert set(ran.codes.values()) == {0}
     assert state_of(world, pull.number) is PullState.CLOSED
-    assert "dip-two/strategy" in forge_of(world).comments(pull.number)[-1].body
+    assert "dip-two/strategy" in forge_of(world).threads.all(Thread(pull.number))[-1].body
     newest = forge_of(world).find("ai/generated/dip-two/strategy")
     assert newest is not None
     assert newest.state is PullState.OPEN
@@ -93,7 +93,7 @@ def test_what_the_bot_closed_opens_again_and_follows_and_what_a_person_closed_do
     assert state_of(world, pull.number) is PullState.CLOSED
     order = comment(pull.number, "/stratwright regenerate", on_pull=True, comment_id=71)
     assert run_event(world, "issue_comment", order, run=3).codes == {"plan": 0, "write": 0}
-    assert "was deleted" in forge_of(world).comments(pull.number)[-1].body
+    assert "was deleted" in forge_of(world).threads.all(Thread(pull.number))[-1].body
 
     back = world.commit({PATH: DIP})
     ran = run_event(world, "push", push(*back), run=4)

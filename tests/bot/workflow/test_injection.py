@@ -7,8 +7,8 @@ from pathlib import Path
 import cmarkgfm
 import pytest
 
-from bot.forge.github_comments import Thread
-from bot.workflow.actions import Actions, say_in_log
+from bot.forge.github.actions import Actions, say_in_log
+from bot.forge.port import Thread
 from tests.bot.workflow.hub import HOUSE, NAME, World, comment, form, git, issue, make_world, push
 from tests.bot.workflow.line import run_event
 from tests.bot.workflow.proposals import forge_of
@@ -72,7 +72,7 @@ def test_a_hostile_answer_is_refused_in_plain_words(
     out, err = capfd.readouterr()
     assert_log_is_text(out + err)
     assert ran.codes["write"] == 2
-    (said,) = forge_of(world).comments(number)
+    (said,) = forge_of(world).threads.all(Thread(number))
     assert_inert(f"<!-- stratwright:status -->\n{said.body}")
     assert_inert(ran.summary)
     assert not world.branches
@@ -82,7 +82,7 @@ def test_hidden_characters_are_shown_where_they_stand(world: World) -> None:
     body = form(Enter_long="rsi < oversold \u202eand close > trend")
     number = world.hosted.open_issue("x", body, "alice", ["stratwright"]).number
     run_event(world, "issues", issue(number, body))
-    (said,) = forge_of(world).comments(number)
+    (said,) = forge_of(world).threads.all(Thread(number))
     assert "\u202e" not in said.body
     assert "U+202E" in said.body
 
@@ -152,7 +152,7 @@ def test_a_hostile_default_branch_is_only_a_name(
     (pull,) = forge_of(world).pulls()
     assert pull.draft.base == name
     assert_inert(pull.draft.body)
-    (said,) = forge_of(world).said.all(Thread(commit=after))
+    (said,) = forge_of(world).threads.all(Thread(commit=after))
     assert_inert(said.body)
     assert_inert(ran.summary)
     assert not list(tmp_path.rglob("pwned"))
@@ -176,7 +176,7 @@ def test_a_command_under_a_pull_request_of_a_hostile_branch_is_answered_as_text(
     out, err = capfd.readouterr()
     assert_log_is_text(out + err)
     assert ran.codes == {"plan": 0, "write": 0}
-    (said,) = forge.comments(number)
+    (said,) = forge.threads.all(Thread(number))
     assert said.body.startswith("This pull request is not one of the bot's.")
     assert not world.branches
 

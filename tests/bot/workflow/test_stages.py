@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.forge.github_comments import Thread
-from bot.forge.port import PullState
+from bot.forge.port import PullState, Thread
 from bot.gates.freqtrade.installation import VARIABLE
 from bot.git.repository import open_repository
 from bot.locks.pins import locked_version
@@ -132,7 +131,7 @@ def test_a_pushed_contract_becomes_a_pull_request_and_running_again_changes_noth
     gone = forge.find(BRANCH)
     assert gone is not None
     assert gone.state is PullState.CLOSED
-    assert "was deleted" in forge.comments(gone.number)[-1].body
+    assert "was deleted" in forge.threads.all(Thread(gone.number))[-1].body
 
 
 def test_a_filled_form_becomes_a_pull_request_with_its_contract(world: World) -> None:
@@ -141,13 +140,13 @@ def test_a_filled_form_becomes_a_pull_request_with_its_contract(world: World) ->
 
     def watch(job: str, folder: Path) -> None:
         if job == "announce":
-            said.extend(each.body for each in forge_of(world).comments(number))
+            said.extend(each.body for each in forge_of(world).threads.all(Thread(number)))
 
     ran = run_event(world, "issues", issue(number, form()), between=watch)
     assert set(ran.codes.values()) == {0}
     assert "- [x] Contract read" in said[0]
     assert "- [ ] Gates passed" in said[0]
-    (last,) = forge_of(world).comments(number)
+    (last,) = forge_of(world).threads.all(Thread(number))
     assert "- [x] Pull request opened" in last.body
     assert "Proven and proposed in #2" in last.body
     text = git(world.bare, "show", f"{BRANCH}:contracts/issue_{number}.yaml")
@@ -158,13 +157,13 @@ def test_a_filled_form_becomes_a_pull_request_with_its_contract(world: World) ->
     order = comment(number, "/stratwright retry", issue_body=form())
     assert run_event(world, "issue_comment", order, run=101).codes["write"] == 0
     assert state(world) == seen
-    words = forge_of(world).comments(number)[-1]
+    words = forge_of(world).threads.all(Thread(number))[-1]
     assert (words.marker, "proposed in #2 before" in words.body) == ("order:5001", True)
 
     # Under the pull request, explain answers with the gates.
     asked = comment(2, "/stratwright explain", on_pull=True, comment_id=5002)
     run_event(world, "issue_comment", asked, run=102)
-    assert "lookahead" in forge_of(world).comments(2)[-1].body
+    assert "lookahead" in forge_of(world).threads.all(Thread(2))[-1].body
 
 
 def test_a_bad_form_is_answered_with_every_error_and_its_line(world: World) -> None:
@@ -172,7 +171,7 @@ def test_a_bad_form_is_answered_with_every_error_and_its_line(world: World) -> N
     number = world.hosted.open_issue("Strategy", body, "alice", ["stratwright"]).number
     ran = run_event(world, "issues", issue(number, body))
     assert ran.codes == {"plan": 0, "write": 2}
-    (said,) = forge_of(world).comments(number)
+    (said,) = forge_of(world).threads.all(Thread(number))
     assert "contracts/issue_1.yaml:" in said.body
     for word in ("rsj", "did you mean `rsi`", "0.02", "7h"):
         assert word in said.body, word
@@ -197,18 +196,18 @@ def test_a_bad_contract_is_a_red_check_with_annotations_and_no_branch(world: Wor
     assert not world.branches
 
     # A push has no issue to write under: all errors stand on the commit too, once.
-    (said,) = forge.said.all(Thread(commit=after))
+    (said,) = forge.threads.all(Thread(commit=after))
     for note in notes:
         assert f"contracts/bad.yaml:{note['start_line']}:" in said.body
     assert "did you mean `rsi`" in said.body
     run_event(world, "push", push(before, after), run=101)
-    assert [each.id for each in forge.said.all(Thread(commit=after))] == [said.id]
+    assert [each.id for each in forge.threads.all(Thread(commit=after))] == [said.id]
 
 
 def test_a_good_contract_leaves_no_comment_on_its_commit(world: World) -> None:
     before, after = world.commit({"contracts/dip.yaml": DIP})
     run_event(world, "push", push(before, after))
-    assert forge_of(world).said.all(Thread(commit=after)) == []
+    assert forge_of(world).threads.all(Thread(commit=after)) == []
 
 
 @pytest.mark.parametrize(
@@ -331,7 +330,7 @@ def test_commands_that_are_not_there_are_answered_politely(world: World, verb: s
     order = comment(number, f"/stratwright {verb}".strip())
     ran = run_event(world, "issue_comment", order)
     assert ran.codes == {"plan": 0, "write": 0}
-    (said,) = forge_of(world).comments(number)
+    (said,) = forge_of(world).threads.all(Thread(number))
     assert "not available" in said.body or "The commands are" in said.body
 
 
@@ -341,7 +340,7 @@ def test_no_right_to_open_pull_requests_leaves_branch_and_link_once(world: World
     ran = run_event(world, "push", push(before, after))
     assert ran.codes["write"] == 0
     assert f"/compare/main...{BRANCH}" in ran.summary
-    (said,) = forge_of(world).said.all(Thread(commit=after))
+    (said,) = forge_of(world).threads.all(Thread(commit=after))
     assert f"/compare/main...{BRANCH}" in said.body
     seen = state(world)
     run_event(world, "push", push(before, after), run=101)

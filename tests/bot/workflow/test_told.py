@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.forge.github_api import GitHubApi
-from bot.forge.github_comments import Thread
-from bot.forge.port import PullState
+from bot.forge.github.api import GitHubApi
+from bot.forge.port import PullState, Thread
 from tests.bot.workflow.hub import (
     World,
     comment,
@@ -33,8 +32,8 @@ def test_a_refusal_stands_on_the_commit_that_brought_the_contract(world: World) 
     forge = forge_of(world)
     assert forge.checks.read(after, f"stratwright: {PATH}") is not None
     assert forge.checks.read(later, f"stratwright: {PATH}") is None
-    assert len(forge.said.all(Thread(commit=after))) == 1
-    assert forge.said.all(Thread(commit=later)) == []
+    assert len(forge.threads.all(Thread(commit=after))) == 1
+    assert forge.threads.all(Thread(commit=later)) == []
 
 
 def test_an_old_refusal_run_again_after_the_mending_says_that_a_newer_version_is_there(
@@ -64,13 +63,15 @@ def test_a_mended_form_leaves_no_failure_as_the_last_word(world: World) -> None:
     run_event(world, "issues", issue(number, bad), run=1)
     order = comment(number, "/stratwright retry", issue_body=form(), comment_id=70)
     run_event(world, "issue_comment", order, run=2)
-    said = forge_of(world).comments(number)
+    said = forge_of(world).threads.all(Thread(number))
     assert {each.marker for each in said} == {"status", "order:70"}
     assert all("✅" in each.body and "proposed in #2" in each.body for each in said)
 
     # The label's own event comes as well: the link stays.
     run_event(world, "issues", issue(number, form(), "labeled"), run=3)
-    status = next(each for each in forge_of(world).comments(number) if each.marker == "status")
+    status = next(
+        each for each in forge_of(world).threads.all(Thread(number)) if each.marker == "status"
+    )
     assert "✅" in status.body
     assert "proposed in #2" in status.body
 
@@ -79,7 +80,7 @@ def test_an_issue_in_prose_gets_one_answer_with_the_form(world: World) -> None:
     prose = "Please buy low and sell high."
     number = world.hosted.open_issue("Idea", prose, "alice", ["stratwright"]).number
     run_event(world, "issues", issue(number, prose))
-    (said,) = forge_of(world).comments(number)
+    (said,) = forge_of(world).threads.all(Thread(number))
     assert "/issues/new?template=strategy.yml)" in said.body
     assert "/stratwright retry" not in said.body
     assert "Open a new issue" not in said.body
@@ -92,7 +93,7 @@ def test_a_command_with_more_words_is_answered_and_not_obeyed(world: World, verb
     order = comment(pull.number, f"/stratwright {verb} please", on_pull=True)
     ran = run_event(world, "issue_comment", order)
     assert ran.codes == {"plan": 0, "write": 0}
-    assert "Nothing was done" in forge_of(world).comments(pull.number)[-1].body
+    assert "Nothing was done" in forge_of(world).threads.all(Thread(pull.number))[-1].body
 
 
 def test_a_pushed_commit_that_is_gone_is_told_in_words(world: World) -> None:
@@ -133,7 +134,7 @@ def test_a_forged_contract_path_gets_a_polite_answer(world: World, path: str, ve
     order = comment(pull.number, f"/stratwright {verb}", on_pull=True)
     ran = run_event(world, "issue_comment", order)
     assert ran.codes == {"plan": 0, "write": 0}
-    assert "does not name a contract" in forge_of(world).comments(pull.number)[-1].body
+    assert "does not name a contract" in forge_of(world).threads.all(Thread(pull.number))[-1].body
 
 
 def test_explain_under_a_forks_pull_request_is_answered(world: World, tmp_path: Path) -> None:
@@ -152,7 +153,7 @@ def test_explain_under_a_forks_pull_request_is_answered(world: World, tmp_path: 
     order = comment(number, "/stratwright explain", on_pull=True)
     ran = run_event(world, "issue_comment", order)
     assert ran.codes == {"plan": 0, "write": 0}
-    assert "no evidence" in forge_of(world).comments(number)[-1].body
+    assert "no evidence" in forge_of(world).threads.all(Thread(number))[-1].body
     assert forge_of(world).get(number).state is PullState.OPEN
 
 
@@ -181,4 +182,4 @@ def test_a_form_goes_to_the_folder_of_the_settings(world: World) -> None:
     body = form(Enter_long="rsj < 3")
     number = world.hosted.open_issue("Strategy", body, "alice", ["stratwright"]).number
     run_event(world, "issues", issue(number, body))
-    assert "strategies/issue_1.yaml" in forge_of(world).comments(number)[-1].body
+    assert "strategies/issue_1.yaml" in forge_of(world).threads.all(Thread(number))[-1].body

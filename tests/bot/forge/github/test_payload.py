@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.workflow.payload import parse_event
-from bot.workflow.reasons import Ignored, Reason
-from bot.workflow.trigger import Dispatched, FormFiled, Ordered, Push
+from bot.forge.github.payload import parse_event
+from bot.forge.reasons import Ignored, Reason
+from bot.forge.trigger import Dispatched, FormFiled, Ordered, Push
 from tests.bot.workflow.hub import HOUSE, comment, form, issue, push, repository, user
 from tests.chance import examples
 

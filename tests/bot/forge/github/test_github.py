@@ -6,25 +6,18 @@ from pathlib import Path
 import pytest
 
 from bot.errors import InputError, SafetyStop, WorldError
-from bot.forge.github import GitHubForge, PullRequestForbidden
-from bot.forge.github_api import ApiError, GitHubApi, Unprocessable
-from bot.forge.github_checks import Annotation, CheckReport
-from bot.forge.github_comments import Thread
-from bot.forge.github_open import git_credentials, open_github
-from bot.forge.port import Actor, Check, Decision, Draft, PullState
+from bot.forge.github.api import ApiError, GitHubApi, Unprocessable
+from bot.forge.github.opening import git_credentials, open_github
+from bot.forge.github.pulls import GitHubForge
+from bot.forge.port import Annotation, Check, Decision, PullRequestForbidden, PullState, Thread
+from bot.forge.trigger import Actor
 from bot.git.command import GitCommand
 from bot.health.github import examine_github, make_label
 from bot.settings import PullRequests, Settings
+from tests.bot.forge.drafts import BRANCH, ID
+from tests.bot.forge.drafts import github_draft as draft
 from tests.bot.workflow.hub import NAME, OWNER, READ, STRANGER, WRITE, World, git, make_world
 from tests.doubles.github import GitHubServer
-
-BRANCH = "ai/generated/oversold-dip/strategy"
-ID = "corr_0123456789ab"
-BLOCK = (
-    '<!-- stratwright:evidence\n{"accepted":true,"branch":"b","contract":"contracts/a.yaml",'
-    '"data_digest":"d","tag":"ai/oversold-dip/strategy/%s","trailers":{"Coder":"template",'
-    '"Contract-Digest":"c","Correlation-Id":"%s","Model":"","Prompt-Hash":"p"},"version":1}\n-->'
-)
 
 
 @pytest.fixture
@@ -39,22 +32,6 @@ def forge_of(
 ) -> GitHubForge:
     api = GitHubApi(NAME, world.token(permissions), world.hub.url, pace=0.0)
     return GitHubForge(api, settings)
-
-
-def draft(world: World, content: str = "one", correlation: str = ID) -> Draft:
-    """A branch at the remote with one commit on top of main, and what to say about it."""
-    base = git(world.bare, "rev-parse", "main")
-    (world.clone / "x.txt").write_text(content)
-    git(world.clone, "checkout", "-q", "-B", "candidate", base)
-    git(world.clone, "add", "--all")
-    git(world.clone, "commit", "-q", "-m", content)
-    git(world.clone, "push", "-q", "--force", str(world.bare), f"HEAD:refs/heads/{BRANCH}")
-    head = git(world.clone, "rev-parse", "HEAD")
-    git(world.clone, "checkout", "-q", "main")
-    body = "![Equity](artifacts/oversold-dip/strategy/equity.svg)\n\n"
-    tag = f"ai/oversold-dip/strategy/{correlation}"
-    block = BLOCK % (correlation, correlation)
-    return Draft(BRANCH, "main", base, head, tag, correlation, f"Dip {content}", body + block)
 
 
 def writes(world: World, verb: str = "POST", path: str = "/pulls") -> int:
@@ -110,11 +87,11 @@ def test_whatever_fails_once_there_is_one_pull_request_and_one_comment(
     wanted = draft(world)
     world.hub.faults.add(match, **fault)  # type: ignore[arg-type]
     number = forge.submit(wanted).number
-    forge.comment(number, "Hello.", "status")
+    forge.threads.say(Thread(number), "Hello.", "status")
     world.hub.faults.clear()
     assert [pull.number for pull in forge.pulls()] == [number]
     assert forge.get(number).draft.title == wanted.title
-    assert [each.body for each in forge.comments(number)] == ["Hello."]
+    assert [each.body for each in forge.threads.all(Thread(number))] == ["Hello."]
 
 
 def test_a_pull_request_that_shows_late_is_not_opened_twice(world: World) -> None:
@@ -167,7 +144,7 @@ def test_a_closed_pull_request_is_not_reopened_unless_asked(world: World) -> Non
     assert closed.state is PullState.CLOSED
     assert forge.submit(wanted).state is PullState.CLOSED
     assert forge.submit(wanted, reopen=True).state is PullState.OPEN
-    assert [each.body for each in forge.comments(number)] == ["The contract is gone."]
+    assert [each.body for each in forge.threads.all(Thread(number))] == ["The contract is gone."]
 
 
 def test_a_changed_contract_may_ask_anew_after_a_no(world: World) -> None:
@@ -184,16 +161,16 @@ def test_a_persons_own_pull_request_keeps_its_text(world: World) -> None:
     forge = forge_of(world)
     pull = forge.submit(wanted)
     assert (pull.author, forge.get(pull.number).draft.body) == ("alice", "My words.")
-    assert [each.marker for each in forge.comments(pull.number)] == ["evidence"]
+    assert [each.marker for each in forge.threads.all(Thread(pull.number))] == ["evidence"]
 
 
 def test_a_comment_is_found_by_marker_and_author_and_edited_in_place(world: World) -> None:
     forge = forge_of(world)
     issue = world.hosted.open_issue("x").number
     world.hosted.say(issue, "<!-- stratwright:status -->\nI am the bot.", "mallory")
-    forge.comment(issue, "One.", "status")
-    forge.comment(issue, "Two.", "status")
-    said = forge.comments(issue)
+    forge.threads.say(Thread(issue), "One.", "status")
+    forge.threads.say(Thread(issue), "Two.", "status")
+    said = forge.threads.all(Thread(issue))
     assert [(each.author, each.body) for each in said] == [
         ("mallory", "I am the bot."),
         ("github-actions[bot]", "Two."),
@@ -203,9 +180,9 @@ def test_a_comment_is_found_by_marker_and_author_and_edited_in_place(world: Worl
 def test_an_older_run_leaves_a_newer_runs_comment_alone(world: World) -> None:
     forge = forge_of(world)
     issue = world.hosted.open_issue("x").number
-    forge.said.stick(Thread(issue), "status", "New.", run=200)
-    forge.said.stick(Thread(issue), "status", "Old.", run=100)
-    assert [each.body for each in forge.comments(issue)] == ["New."]
+    forge.threads.say(Thread(issue), "New.", "status", run=200)
+    forge.threads.say(Thread(issue), "Old.", "status", run=100)
+    assert [each.body for each in forge.threads.all(Thread(issue))] == ["New."]
 
 
 def test_a_second_comment_of_ours_is_taken_away(world: World) -> None:
@@ -213,23 +190,23 @@ def test_a_second_comment_of_ours_is_taken_away(world: World) -> None:
     issue = world.hosted.open_issue("x").number
     for _ in range(2):
         world.hosted.say(issue, "<!-- stratwright:status -->\nTwice.", "github-actions[bot]")
-    forge.comment(issue, "Once.", "status")
-    assert [each.body for each in forge.comments(issue)] == ["Once."]
+    forge.threads.say(Thread(issue), "Once.", "status")
+    assert [each.body for each in forge.threads.all(Thread(issue))] == ["Once."]
 
 
 def test_a_marker_is_found_behind_many_comments(world: World) -> None:
     forge = forge_of(world)
     issue = world.hosted.open_issue("x").number
-    forge.comment(issue, "First.", "status")
+    forge.threads.say(Thread(issue), "First.", "status")
     for number in range(230):
         world.hosted.say(issue, f"noise {number}", "alice")
-    forge.comment(issue, "Edited.", "status")
-    assert [each.body for each in forge.comments(issue) if each.marker] == ["Edited."]
+    forge.threads.say(Thread(issue), "Edited.", "status")
+    assert [each.body for each in forge.threads.all(Thread(issue)) if each.marker] == ["Edited."]
 
 
-def report(head: str, passed: bool = False, count: int = 120) -> CheckReport:
+def report(head: str, passed: bool = False, count: int = 120) -> Check:
     remarks = tuple(Annotation("contracts/a.yaml", line, f"bad {line}") for line in range(1, count))
-    return CheckReport("stratwright", head, "key", passed, "Title", "Summary", remarks)
+    return Check("stratwright", head, "key", passed, "Title", "Summary", remarks)
 
 
 def test_a_check_run_carries_all_annotations_and_is_written_once(world: World) -> None:
@@ -252,27 +229,19 @@ def test_without_the_right_to_check_runs_a_status_is_written_once(world: World) 
     assert [(row["state"], row["context"]) for row in rows] == [("failure", "stratwright")]
 
 
-def test_the_ports_own_check_is_read_as_it_was_written(world: World) -> None:
-    forge = forge_of(world)
-    head = git(world.bare, "rev-parse", "main")
-    check = Check(head, True, "13 gates passed", "All of them.")
-    forge.set_check(check)
-    assert forge.get_check(head) == check
-
-
 def test_orders_are_taken_by_number_and_permission(world: World) -> None:
     forge = forge_of(world, READ)
-    assert forge.may_order(Actor(OWNER, "alice", "User"))
-    assert not forge.may_order(Actor(STRANGER, "mallory", "User"))
-    assert not forge.may_order(Actor(STRANGER, "alice", "User"))
-    assert not forge.may_order(Actor(9, "nobody-here", "User"))
+    assert forge.people.may_order(Actor(OWNER, "alice", "User"))
+    assert not forge.people.may_order(Actor(STRANGER, "mallory", "User"))
+    assert not forge.people.may_order(Actor(STRANGER, "alice", "User"))
+    assert not forge.people.may_order(Actor(9, "nobody-here", "User"))
     world.hosted.set_permission("alice", "read")
-    assert not forge.may_order(Actor(OWNER, "alice", "User"))
+    assert not forge.people.may_order(Actor(OWNER, "alice", "User"))
 
 
 def test_the_bot_never_reviews(world: World) -> None:
     with pytest.raises(SafetyStop):
-        forge_of(world).review(1, Decision.APPROVED, "a" * 40)
+        forge_of(world).people.review(1, Decision.APPROVED, "a" * 40)
 
 
 def test_a_missing_pull_request_is_the_callers_mistake(world: World) -> None:
@@ -388,8 +357,8 @@ def say_as_app(world: World, runs: int) -> None:
     for run in range(1, runs + 1):
         token = world.hub.token_for(app.login, WRITE, NAME)
         forge = GitHubForge(GitHubApi(NAME, token, world.hub.url, pace=0.0))
-        forge.said.stick(Thread(number), "status", f"word {run}", run)
-        (said,) = forge.comments(number)
+        forge.threads.say(Thread(number), f"word {run}", "status", run)
+        (said,) = forge.threads.all(Thread(number))
         assert (said.author, said.body) == ("my-app[bot]", f"word {run}")
 
 
@@ -468,10 +437,11 @@ def test_the_last_check_of_a_tag_says_for_whom_it_was_written(world: World) -> N
     granted = {name: WRITE[name] for name in ("contents", "checks")}
     world.hosted.record.private = True
     checks = forge_of(world, granted).checks
-    assert checks.last_link(head, "tag") is None  # and statuses may not even be read
-    checks.report(CheckReport("stratwright", head, "tag", True, "t", "s", link="https://x.test/1"))
-    assert checks.last_link(head, "tag") == "https://x.test/1"
-    assert checks.last_link(head, "tag.2") is None
+    assert checks.find(head) is None  # and statuses may not even be read
+    checks.report(Check("stratwright", head, "tag", True, "t", "s", link="https://x.test/1"))
+    found = checks.find(head)
+    assert found is not None
+    assert (found.key, found.link) == ("tag", "https://x.test/1")
 
 
 def test_a_status_stands_for_a_check_that_may_not_be_written(world: World) -> None:
@@ -479,6 +449,8 @@ def test_a_status_stands_for_a_check_that_may_not_be_written(world: World) -> No
     granted = {name: WRITE[name] for name in ("contents", "statuses")}
     world.hosted.record.private = True
     checks = forge_of(world, granted).checks
-    wanted = CheckReport("stratwright", head, "tag", True, "t", "s", link="https://x.test/2")
+    wanted = Check("stratwright", head, "tag", True, "t", "s", link="https://x.test/2")
     assert checks.report(wanted) == "commit status"
-    assert checks.last_link(head, "tag") == "https://x.test/2"
+    found = checks.find(head)
+    assert found is not None
+    assert (found.key, found.link, found.passed) == ("", "https://x.test/2", True)

@@ -1,6 +1,6 @@
 import pytest
 
-from bot.workflow.command_line import Command, read_command
+from bot.forge.command_line import Command, read_command
 
 
 @pytest.mark.parametrize(

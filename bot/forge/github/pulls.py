@@ -1,52 +1,34 @@
-"""The forge on GitHub: pull requests, comments, labels, checks; looked for before written."""
+"""Keeps pull requests and labels on GitHub; everything is looked for before it is written."""
 
 from collections.abc import Iterable
 from dataclasses import replace
-from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, urlencode
 
-from bot.errors import InputError, SafetyStop, WorldError
-from bot.forge.github_api import Forbidden, GitHubApi, Missing, Unprocessable, segment
-from bot.forge.github_checks import NAME, CheckReport, GitHubChecks
-from bot.forge.github_comments import GitHubComments, Thread, as_comment, same
+from bot.errors import InputError
+from bot.forge.github.api import Forbidden, GitHubApi, Missing, Unprocessable, segment
+from bot.forge.github.checks import GitHubChecks
+from bot.forge.github.comments import GitHubThreads, same
+from bot.forge.github.people import GitHubPeople
 from bot.forge.port import (
-    Check,
-    Comment,
-    Decision,
     Draft,
     PullRequest,
+    PullRequestForbidden,
     PullState,
-    Review,
+    RequestsLeft,
+    Thread,
     continues,
 )
 from bot.git.identity import task_of_branch
+from bot.git.objects import blob_id
 from bot.report.hidden_block import read_hidden_block
 from bot.report.picture import PICTURE
-from bot.settings import Settings
+from bot.settings import FORM, Settings
 
-if TYPE_CHECKING:
-    from bot.forge.port import Actor
-
-_DECISIONS = {
-    "APPROVED": Decision.APPROVED,
-    "CHANGES_REQUESTED": Decision.CHANGES_REQUESTED,
-    "COMMENTED": Decision.COMMENTED,
-}
-_MAY_ORDER = ("admin", "write")
-
-
-class PullRequestForbidden(WorldError):
-    """The token may push the branch but not open the pull request: people can, by this link."""
-
-    def __init__(self, draft: Draft, link: str) -> None:
-        hint = (
-            "Open it by that link. To let the bot do it: Settings > Actions > General > Workflow "
-            "permissions > Allow GitHub Actions to create and approve pull requests."
-        )
-        super().__init__(f"GitHub does not let the bot open pull requests here: {link}", hint)
-        self.draft = draft
-        self.link = link
+_HOW_TO_ALLOW = (
+    "Open it by that link. To let the bot do it: Settings > Actions > General > Workflow "
+    "permissions > Allow GitHub Actions to create and approve pull requests."
+)
 
 
 class GitHubForge:
@@ -63,8 +45,11 @@ class GitHubForge:
         self.api = api
         self.settings = settings or Settings()
         self.address = f"{server_url.rstrip('/')}/{api.repository}"
-        self.said = GitHubComments(api, self.settings.bot)
+        self.repository = api.repository
+        self.form = f"{self.address}/issues/new?template={FORM.rpartition('/')[2]}"
+        self.threads = GitHubThreads(api, self.settings.bot, self.address)
         self.checks = GitHubChecks(api)
+        self.people = GitHubPeople(api, self.address)
 
     def submit(self, draft: Draft, *, reopen: bool = False) -> PullRequest:
         """Open a pull request, or bring the branch's open one up to date; never a second one.
@@ -78,7 +63,7 @@ class GitHubForge:
             return self._labelled(self._open(draft, last), opened=True)
         if last.state is PullState.MERGED or (last.state is PullState.CLOSED and not reopen):
             return last
-        if last.state is PullState.CLOSED and not self._reopened(last.number):
+        if last.state is PullState.CLOSED and not self.reopen(last.number):
             # GitHub does not reopen a pull request whose branch was replaced meanwhile.
             return self._labelled(self._open(draft, last), opened=True)
         return self._labelled(self._updated(last, draft))
@@ -117,16 +102,10 @@ class GitHubForge:
         owner = ((row.get("head") or {}).get("user") or {}).get("login", "")
         return replace(pull, draft=replace(pull.draft, branch=f"{owner}:{pull.draft.branch}"))
 
-    def pulls(self) -> tuple[PullRequest, ...]:
-        """All of generated branches, oldest first."""
-        rows = self.api.pages("pulls", state="all", sort="created", direction="asc")
-        return tuple(
-            _pull(row) for row in rows if task_of_branch(row["head"]["ref"]) and self._is_own(row)
-        )
-
-    def open_pulls(self) -> tuple[PullRequest, ...]:
-        """The open ones of generated branches, oldest first; one request for a hundred."""
-        rows = self.api.pages("pulls", state="open", sort="created", direction="asc")
+    def pulls(self, *, only_open: bool = False) -> tuple[PullRequest, ...]:
+        """Return all of generated branches, oldest first; one request for a hundred."""
+        state = "open" if only_open else "all"
+        rows = self.api.pages("pulls", state=state, sort="created", direction="asc")
         return tuple(
             _pull(row) for row in rows if task_of_branch(row["head"]["ref"]) and self._is_own(row)
         )
@@ -139,7 +118,7 @@ class GitHubForge:
         if pull.state is PullState.CLOSED:
             return pull
         if reason:
-            self.comment(number, reason, "closed")
+            self.threads.say(Thread(number), reason, "closed")
 
         def look() -> PullRequest | None:
             found = self._seen(number)
@@ -151,62 +130,21 @@ class GitHubForge:
             lambda: self.api.write("PATCH", f"pulls/{number}", {"state": "closed"}),
         )
 
-    def comment(self, number: int, body: str, marker: str = "") -> Comment:
-        """Say something once; under a marker the earlier comment is edited."""
-        kept = marker or f"said:{sha256(body.encode()).hexdigest()[:16]}"
-        return as_comment(self.said.stick(Thread(number), kept, body))
-
-    def comments(self, number: int) -> tuple[Comment, ...]:
-        """What was said, oldest first."""
-        return tuple(as_comment(said) for said in self.said.all(Thread(number)))
-
-    def review(self, number: int, decision: Decision, head: str, body: str = "") -> Review:
-        """People review on GitHub's own page; the bot never does."""
-        raise SafetyStop(
-            "the bot does not review pull requests",
-            f"Review it yourself: {self.address}/pull/{number}",
-        )
-
-    def reviews(self, number: int) -> tuple[Review, ...]:
-        """Decisions, oldest first."""
-        return tuple(
-            Review(
-                int(row["id"]),
-                str((row.get("user") or {}).get("login", "")),
-                str(row.get("submitted_at") or ""),
-                _DECISIONS[row["state"]],
-                str(row.get("commit_id") or ""),
-                str(row.get("body") or ""),
-            )
-            for row in self.api.pages(f"pulls/{number}/reviews")
-            if row["state"] in _DECISIONS
-        )
-
-    def set_check(self, check: Check) -> None:
-        """Note the gates' outcome for a commit."""
-        summary = f"{check.summary}\n\n{check.details}".strip()
-        self.checks.report(
-            CheckReport(NAME, check.head, check.head, check.passed, check.summary, summary)
-        )
-
-    def get_check(self, head: str) -> Check | None:
-        """The gates' outcome for a commit."""
-        run = self.checks.read(head)
-        if run is None:
-            return None
-        output = run.get("output") or {}
-        title, summary = str(output.get("title") or ""), str(output.get("summary") or "")
-        details = summary.removeprefix(title).strip()
-        return Check(head, run.get("conclusion") == "success", title, details)
-
-    def may_order(self, actor: "Actor") -> bool:
-        """Whether somebody has write permission now, by number: logins change hands."""
+    def has_file(self, branch: str, path: str, data: bytes) -> bool:
+        """Say whether a branch has exactly these bytes at a path now."""
         try:
-            found = self.api.get(f"collaborators/{segment(actor.login)}/permission")
-        except (Missing, Unprocessable):
+            found = self.api.get(f"contents/{'/'.join(map(segment, path.split('/')))}", ref=branch)
+        except Missing:
             return False
-        user = found.get("user") or {}
-        return user.get("id") == actor.id and found.get("permission") in _MAY_ORDER
+        return isinstance(found, dict) and found.get("sha") == blob_id(data)
+
+    def leave_room(self, calls: int) -> RequestsLeft | None:
+        """Stop before work begins that the hour's requests would not last for."""
+        return self.api.leave_room(calls)
+
+    def spent(self, contracts: int = 0) -> str:
+        """Say in a sentence how many requests were made."""
+        return self.api.spent(contracts)
 
     def compare_link(self, draft: Draft) -> str:
         """Where people open the pull request themselves, with its title filled in."""
@@ -235,7 +173,9 @@ class GitHubForge:
         try:
             pull = self.api.ensure("the pull request", look, write, looked=True)
         except Forbidden:
-            raise PullRequestForbidden(draft, self.compare_link(draft)) from None
+            link = self.compare_link(draft)
+            message = f"GitHub does not let the bot open pull requests here: {link}"
+            raise PullRequestForbidden(message, _HOW_TO_ALLOW, draft, link) from None
         return self._updated(pull, draft)
 
     def _create(self, body: dict[str, Any], as_draft: bool) -> None:
@@ -250,7 +190,7 @@ class GitHubForge:
     def _updated(self, pull: PullRequest, draft: Draft) -> PullRequest:
         """Bring title, body and state up to date; the text of a person's own pull request stays."""
         if read_hidden_block(pull.draft.body) is None and not self._is_mine(pull):
-            self.comment(pull.number, draft.body, "evidence")
+            self.threads.say(Thread(pull.number), draft.body, "evidence")
             return pull
         wanted = {"title": draft.title, "body": draft.body}
 
@@ -274,9 +214,7 @@ class GitHubForge:
 
     def reopen(self, number: int) -> bool:
         """Open a closed one again; False where GitHub does not, as its branch is gone."""
-        return self._reopened(number)
 
-    def _reopened(self, number: int) -> bool:
         def look() -> bool | None:
             return self._seen(number).state is PullState.OPEN or None
 
@@ -327,7 +265,7 @@ class GitHubForge:
         return name_fits and str(repository).casefold() == self.api.repository.casefold()
 
     def _is_mine(self, pull: PullRequest) -> bool:
-        return pull.author.casefold() == self.said.login.casefold()
+        return pull.author.casefold() == self.threads.login.casefold()
 
     def _with_picture(self, draft: Draft) -> Draft:
         """Give the picture an address that private repositories show as well."""
@@ -357,6 +295,6 @@ def _pull(row: dict[str, Any]) -> PullRequest:
         body=body,
     )
     author = str((row.get("user") or {}).get("login", ""))
-    return PullRequest(
-        int(row["number"]), state, draft, author, str(row["created_at"]), str(row["updated_at"])
-    )
+    times = str(row["created_at"]), str(row["updated_at"])
+    labels = tuple(str(each["name"]) for each in row.get("labels") or ())
+    return PullRequest(int(row["number"]), state, draft, author, *times, labels=labels)

@@ -1,4 +1,4 @@
-"""The environment of a workflow, or of a person with a token, to an opened GitHub forge."""
+"""Opens the forge on GitHub from the environment of a workflow, or of a person with a token."""
 
 import base64
 import os
@@ -11,7 +11,7 @@ from bot.errors import InputError
 from bot.settings import Settings, read_settings
 
 if TYPE_CHECKING:
-    from bot.forge.github import GitHubForge
+    from bot.forge.github.pulls import GitHubForge
     from bot.git.repository import Repository
 
 _NAME = re.compile(r"(?!\.{1,2}/)[A-Za-z0-9._-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}", re.ASCII)
@@ -41,8 +41,8 @@ def open_github(
         message = f"{name!r} is not a repository on GitHub"
         raise InputError(message, "Set GITHUB_REPOSITORY to owner/name, or add it as origin.")
     try:
-        from bot.forge.github import GitHubForge
-        from bot.forge.github_api import GitHubApi
+        from bot.forge.github.api import GitHubApi
+        from bot.forge.github.pulls import GitHubForge
     except ImportError:
         raise InputError("PyGithub is not installed", "Install it: pip install PyGithub") from None
     found = settings or (read_settings(repository.root) if repository else Settings())

@@ -13,11 +13,11 @@ from bot.errors import (
     StratwrightError,
     WorldError,
 )
-from bot.forge.github import PullRequestForbidden
-from bot.forge.github_api import Forbidden, Limited, Missing, Passing, Unprocessable
+from bot.forge.github.api import Forbidden, Limited, Missing, Passing, Unprocessable
+from bot.forge.port import PullRequestForbidden
+from bot.forge.reasons import STATES, Ignored, NotAnyMore, Reason, reason_of
 from bot.git.proposal import BranchTaken, TagTaken
 from bot.git.remote import StaleView
-from bot.workflow.reasons import STATES, Ignored, NotAnyMore, Reason, reason_of
 
 HOUSE = Path(__file__).parents[3]
 # What becomes of an item where it went as it was asked for.

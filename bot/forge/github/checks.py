@@ -1,53 +1,14 @@
-"""Verdicts and problems to a check of a commit: a check run, else a commit status."""
+"""Writes checks of commits on GitHub: as a check run, else as a commit status."""
 
 import contextlib
-from dataclasses import dataclass
 from typing import Any
 
-from bot.forge.github_api import Forbidden, GitHubApi, Missing
+from bot.forge.github.api import Forbidden, GitHubApi, Missing
+from bot.forge.port import CHECK, Annotation, Check
 from bot.report.inert import visible
 
-NAME = "stratwright"
 _AT_ONCE = 50
 _MOST = 200
-
-
-@dataclass(frozen=True)
-class Annotation:
-    """A remark at a line of a file."""
-
-    path: str
-    line: int
-    message: str
-    title: str = ""
-
-
-@dataclass(frozen=True)
-class CheckReport:
-    """What a check says.
-
-    Attributes:
-        name: the check's own; one for each task, so that tasks do not overwrite each other.
-        head: the commit.
-        key: names the run that it is about; the same key and outcome is written once.
-        title: a short line.
-        summary: Markdown.
-        link: where more is to be read.
-    """
-
-    name: str
-    head: str
-    key: str
-    passed: bool
-    title: str
-    summary: str
-    annotations: tuple[Annotation, ...] = ()
-    link: str = ""
-
-    @property
-    def conclusion(self) -> str:
-        """As GitHub calls it."""
-        return "success" if self.passed else "failure"
 
 
 class GitHubChecks:
@@ -56,7 +17,7 @@ class GitHubChecks:
     def __init__(self, api: GitHubApi) -> None:
         self._api = api
 
-    def report(self, check: CheckReport) -> str:
+    def report(self, check: Check) -> str:
         """Write a check; says which form it took: `check run` or `commit status`."""
         try:
             self._ensure(check)
@@ -70,7 +31,7 @@ class GitHubChecks:
                 return self._state(check)
         return "check run"
 
-    def _ensure(self, check: CheckReport) -> None:
+    def _ensure(self, check: Check) -> None:
         seen: list[dict[str, Any] | None] = [None]
 
         def look() -> dict[str, Any] | None:
@@ -79,46 +40,51 @@ class GitHubChecks:
 
         self._api.ensure("the check run", look, lambda: self._write(check, seen[0]))
 
-    def _state(self, check: CheckReport) -> str:
+    def _state(self, check: Check) -> str:
         self._api.ensure("the status", lambda: self._told(check), lambda: self._tell(check))
         return "commit status"
 
-    def stands(self, check: CheckReport) -> bool:
+    def stands(self, check: Check) -> bool:
         """Whether a check is there as it should be, in either form."""
         try:
             return _as_it_should(self.read(check.head, check.name), check) is not None
         except (Forbidden, Missing):
             return self._told(check) is not None
 
-    def read(self, head: str, name: str = NAME) -> dict[str, Any] | None:
+    def read(self, head: str, name: str = CHECK) -> dict[str, Any] | None:
         """The newest check run of a name."""
         runs = self._api.get(
             f"commits/{head}/check-runs", check_name=name, filter="latest", per_page=100
         )["check_runs"]
         return max(runs, key=lambda run: int(run["id"]), default=None)
 
-    def last_link(self, head: str, key: str) -> str | None:
-        """Where the last check of a commit about a key links to, or its status; None without."""
+    def find(self, head: str, name: str = CHECK) -> Check | None:
+        """Return the newest check of a name, in either form; a status has no key."""
         with contextlib.suppress(Forbidden, Missing):
-            run = self.read(head)
-            if run is not None and run.get("external_id") == key:
-                return str(run.get("details_url") or "")
+            run = self.read(head, name)
+            if run is not None:
+                key, output = str(run.get("external_id") or ""), run.get("output") or {}
+                title, summary = (str(output.get(part) or "") for part in ("title", "summary"))
+                link, passed = str(run.get("details_url") or ""), run.get("conclusion") == "success"
+                return Check(name, head, key, passed, title, summary, link=link)
         with contextlib.suppress(Forbidden, Missing):  # an App need not have that right
             for row in self._statuses(head):
-                if row.get("context") == NAME:
-                    return str(row.get("target_url") or "")
+                if row.get("context") == name:
+                    passed, title = row.get("state") == "success", str(row.get("description") or "")
+                    link = str(row.get("target_url") or "")
+                    return Check(name, head, "", passed, title, "", link=link)
         return None
 
     def _statuses(self, head: str) -> list[dict[str, Any]]:
         return list(self._api.get(f"commits/{head}/statuses", per_page=100))
 
-    def _write(self, check: CheckReport, run: dict[str, Any] | None) -> None:
+    def _write(self, check: Check, run: dict[str, Any] | None) -> None:
         body = {
             "name": check.name,
             "head_sha": check.head,
             "external_id": check.key,
             "status": "completed",
-            "conclusion": check.conclusion,
+            "conclusion": _conclusion(check),
             **({"details_url": check.link} if check.link else {}),
         }
         annotations = [_annotation(each) for each in check.annotations[:_MOST]]
@@ -139,16 +105,16 @@ class GitHubChecks:
             more = {"output": {**output, "annotations": rest[start : start + _AT_ONCE]}}
             self._api.write("PATCH", f"check-runs/{run['id']}", more)
 
-    def _told(self, check: CheckReport) -> dict[str, Any] | None:
+    def _told(self, check: Check) -> dict[str, Any] | None:
         for row in self._statuses(check.head):
             if row.get("context") == check.name:
-                wanted = (check.conclusion, _title(check)[:140])
+                wanted = (_conclusion(check), _title(check)[:140])
                 return row if (row.get("state"), row.get("description")) == wanted else None
         return None
 
-    def _tell(self, check: CheckReport) -> None:
+    def _tell(self, check: Check) -> None:
         body = {
-            "state": check.conclusion,
+            "state": _conclusion(check),
             "context": check.name,
             "description": _title(check)[:140],
             **({"target_url": check.link} if check.link else {}),
@@ -156,18 +122,22 @@ class GitHubChecks:
         self._api.write("POST", f"statuses/{check.head}", body)
 
 
-def _as_it_should(run: dict[str, Any] | None, check: CheckReport) -> dict[str, Any] | None:
+def _as_it_should(run: dict[str, Any] | None, check: Check) -> dict[str, Any] | None:
     """The run if it says what the check says."""
     if run is None:
         return None
     output = run.get("output") or {}
     there = (run.get("external_id"), run.get("conclusion"), output.get("title"))
     complete = (output.get("annotations_count") or 0) >= len(check.annotations[:_MOST])
-    wanted = (check.key, check.conclusion, _title(check))
+    wanted = (check.key, _conclusion(check), _title(check))
     return run if there == wanted and complete else None
 
 
-def _title(check: CheckReport) -> str:
+def _conclusion(check: Check) -> str:
+    return "success" if check.passed else "failure"
+
+
+def _title(check: Check) -> str:
     return visible(check.title)[:200]
 
 

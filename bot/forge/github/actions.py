@@ -1,4 +1,4 @@
-"""The environment of a GitHub Actions job: the event, and the ways to tell the runner."""
+"""Reads the environment of a job of GitHub Actions: the event, and the ways to tell the runner."""
 
 import os
 import re
@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.errors import InputError
+from bot.forge.github.opening import git_credentials, open_github
+from bot.forge.github.payload import parse_event
+from bot.forge.port import Forge
+from bot.forge.reasons import Ignored
+from bot.forge.trigger import Trigger
+from bot.git.repository import Repository
 from bot.redaction import inert
+from bot.settings import Settings
 
 _OUTPUT = re.compile(r"[a-z][a-z0-9_-]{0,40}", re.ASCII)
 MOST_SUMMARY = 900_000
@@ -30,13 +37,22 @@ class Actions:
     run_url: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
 
-    def event_data(self) -> bytes:
-        """The event file."""
+    def trigger(self, label: str) -> Trigger | Ignored:
+        """Read the event file."""
         try:
-            return self.event_path.read_bytes()
+            data = self.event_path.read_bytes()
         except OSError as error:
             message = f"the event file cannot be read: {error.strerror}"
             raise InputError(message, "Set GITHUB_EVENT_PATH.") from None
+        return parse_event(self.event, data, label)
+
+    def credentials(self) -> dict[str, str]:
+        """Return variables that let Git push with the job's token."""
+        return git_credentials(self.environment)
+
+    def open_forge(self, repository: Repository, settings: Settings) -> Forge:
+        """Open the forge that the job belongs to."""
+        return open_github(repository, settings, self.environment)
 
     def output(self, name: str, value: str) -> None:
         """Set an output of the step; nothing in the value can set another."""

@@ -1,8 +1,20 @@
-"""What can set the line going on GitHub, as values; nothing in them is trusted yet."""
+"""Holds what can set the line going on a forge, as values; nothing in them is trusted yet."""
 
 from dataclasses import dataclass
 
-from bot.forge.port import Actor
+
+@dataclass(frozen=True)
+class Actor:
+    """Who caused an event; logins can be renamed and taken over, the number stays."""
+
+    id: int
+    login: str
+    kind: str
+
+    @property
+    def is_bot(self) -> bool:
+        """Apps and other machines."""
+        return self.kind != "User" or self.login.endswith("[bot]")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -25,6 +24,7 @@ from requests.exceptions import RequestException
 from adapters.clock import Clock
 from bot.clock import MACHINE_CLOCK
 from bot.errors import RateLimited, WorldError
+from bot.forge.port import RequestsLeft
 from bot.redaction import inert, redact
 
 Found = TypeVar("Found")
@@ -71,14 +71,6 @@ class Passing(ApiError):
 
 class Limited(ApiError, RateLimited):
     """The requests of this hour are used up, or too few for what is to do."""
-
-
-@dataclass(frozen=True)
-class Room:
-    """How many requests are left, and when there are more."""
-
-    left: int
-    until: str
 
 
 class GitHubApi:
@@ -196,7 +188,7 @@ class GitHubApi:
         viewer = ((found or {}).get("data") or {}).get("viewer") or {}
         return str(viewer.get("login") or "")
 
-    def leave_room(self, calls: int) -> Room | None:
+    def leave_room(self, calls: int) -> RequestsLeft | None:
         """Stop before work begins that the hour's requests would not last for.
 
         Asking does not count. A server without limits has no answer, and that is one.
@@ -214,7 +206,7 @@ class GitHubApi:
         left, wait = int(core["remaining"]), float(core["reset"]) - self._clock.now().timestamp()
         at = time.strftime("%H:%M UTC", time.gmtime(self._clock.now().timestamp() + wait))
         if left >= calls or wait <= 0:
-            return Room(left, at)
+            return RequestsLeft(left, at)
         limited = Limited(
             f"GitHub's rate limit has {left} requests left until {at}; "
             f"one contract may take {calls}, so nothing was begun",

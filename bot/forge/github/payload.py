@@ -1,4 +1,4 @@
-"""GitHub's event file to a trigger, or to the reason why it is none.
+"""Turns GitHub's event file into a trigger, or into the reason why it is none.
 
 Pure: nothing is asked from anybody here, and nothing but the fields named here is read.
 """
@@ -8,10 +8,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from bot.forge.port import Actor
-from bot.workflow.command_line import read_command
-from bot.workflow.reasons import Ignored, Reason
-from bot.workflow.trigger import Dispatched, FormFiled, Ordered, Push, Trigger
+from bot.forge.command_line import read_command
+from bot.forge.reasons import Ignored, Reason
+from bot.forge.trigger import Actor, Dispatched, FormFiled, Ordered, Push, Trigger
 
 MOST_BYTES = 30_000_000
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
