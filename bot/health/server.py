@@ -8,7 +8,7 @@ from typing import Any
 from bot.errors import InputError, StratwrightError
 from bot.health.machine import Finding
 
-_PACKAGES = ("fastapi", "uvicorn", "PyGithub")
+_PACKAGES = ("fastapi", "uvicorn", "PyGithub", "prometheus-client")
 _EVENTS = ("push", "issues", "issue_comment")
 _INSTALL = "pip install '.[serve]' in a checkout"
 

@@ -292,7 +292,7 @@ def test_status_says_where_a_task_stands(world: World, capsys: pytest.CaptureFix
     assert status(world, capsys)["status"] == "running"
     happen(EventName.TODO_CREATED, "one")
     assert status(world, capsys)["status"] == "blocked"
-    proposed, one = propose(repository)
+    one = propose(repository)
     forge.submit(one)
     happen(EventName.PR_OPENED, "one")
     expected = {
@@ -301,8 +301,8 @@ def test_status_says_where_a_task_stands(world: World, capsys: pytest.CaptureFix
         "status": "proposed",
         "correlation_id": identify("one"),
         "branch": TASK.branch,
-        "tag": proposed.tag,
-        "commit": proposed.commit,
+        "tag": one.tag,
+        "commit": one.head,
         "pull_request": 1,
         "last_event": "2026-11-07T14:30:00.000Z PR_OPENED",
         "figures": {},  # this proposal has no summary

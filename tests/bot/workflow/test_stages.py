@@ -207,7 +207,7 @@ def test_a_bad_contract_is_a_red_check_with_annotations_and_no_branch(world: Wor
 def test_a_good_contract_leaves_no_comment_on_its_commit(world: World) -> None:
     before, after = world.commit({"contracts/dip.yaml": DIP})
     run_event(world, "push", push(before, after))
-    assert forge_of(world).threads.all(Thread(commit=after)) == []
+    assert forge_of(world).threads.all(Thread(commit=after)) == ()
 
 
 @pytest.mark.parametrize(

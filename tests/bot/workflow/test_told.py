@@ -33,7 +33,7 @@ def test_a_refusal_stands_on_the_commit_that_brought_the_contract(world: World) 
     assert forge.checks.read(after, f"stratwright: {PATH}") is not None
     assert forge.checks.read(later, f"stratwright: {PATH}") is None
     assert len(forge.threads.all(Thread(commit=after))) == 1
-    assert forge.threads.all(Thread(commit=later)) == []
+    assert forge.threads.all(Thread(commit=later)) == ()
 
 
 def test_an_old_refusal_run_again_after_the_mending_says_that_a_newer_version_is_there(
