@@ -8,7 +8,7 @@ from bot.errors import InputError, StratwrightError, WorldError
 from bot.forge.port import CHECK, Annotation, Check, PullRequestForbidden, PullState, Thread
 from bot.forge.reasons import STATES, Reason, reason_of
 from bot.git.identity import task_of_branch
-from bot.git.objects import blob_id
+from bot.git.objects import object_id
 from bot.git.proposal import BranchTaken
 from bot.pipeline import NOTHING_NEW, Result
 from bot.proof.evidence import read_gates
@@ -364,7 +364,7 @@ def _check_contract(
 ) -> None:
     """A red mark on the commit that brought the contract."""
     head = _commit(desk, item)
-    key = f"{item.key}-{blob_id(item.read.data if item.read else b'')[:12]}"
+    key = f"{item.key}-{object_id('blob', item.read.data if item.read else b'')[:12]}"
     name = f"{CHECK}: {item.path}"[:100]
     check = Check(name, head, key, False, title, summary, remarks, desk.runner.run_url)
     desk.say(f"{item.path}: {desk.forge.checks.report(check)} written")

@@ -20,7 +20,7 @@ from bot.forge.port import (
     continues,
 )
 from bot.git.identity import task_of_branch
-from bot.git.objects import blob_id
+from bot.git.objects import object_id
 from bot.report.hidden_block import read_hidden_block
 from bot.report.picture import PICTURE
 from bot.settings import FORM, Settings
@@ -136,7 +136,7 @@ class GitHubForge:
             found = self.api.get(f"contents/{'/'.join(map(segment, path.split('/')))}", ref=branch)
         except Missing:
             return False
-        return isinstance(found, dict) and found.get("sha") == blob_id(data)
+        return isinstance(found, dict) and found.get("sha") == object_id("blob", data)
 
     def leave_room(self, calls: int) -> RequestsLeft | None:
         """Stop before work begins that the hour's requests would not last for."""
