@@ -7,7 +7,6 @@ from bot.gates.static.by_name import check_functions_by_name
 from bot.gates.static.calls import check_calls
 from bot.gates.static.class_values import check_class_values
 from bot.gates.static.classes import check_classes
-from bot.gates.static.clock import check_clock
 from bot.gates.static.comments import check_comments
 from bot.gates.static.examined_file import Enough, Source
 from bot.gates.static.flows import TooTangled, follow
@@ -17,6 +16,7 @@ from bot.gates.static.offence import Offence
 from bot.gates.static.scopes import Scopes
 from bot.gates.static.syntax_tree import Tree, read_tree
 from bot.gates.static.vocabulary import FileClass, Vocabulary, vocabulary
+from bot.gates.static.wall_clock import check_clock
 
 OFFENCE_LIMIT = 50
 
