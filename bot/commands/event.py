@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from bot.forge.port import Runner
-    from bot.workflow.desk import Desk
+    from bot.workflow.context import Context
     from bot.workflow.items import Item, Job
 
 HELP = "one stage of the line for GitHub's event, inside GitHub Actions"
@@ -58,51 +58,51 @@ def run_stage(args: argparse.Namespace) -> int:
     """Open what the stage needs, and run it."""
     if args.stage == "gates":
         return run_gates(args)
-    from bot.workflow.desk import open_desk
+    from bot.workflow.context import open_context
 
-    desk = open_desk(args.repository, say, may_push=args.stage == "write")
+    context = open_context(args.repository, say, may_push=args.stage == "write")
     stages = {"plan": plan, "announce": announce, "generate": generate, "write": write}
     try:
-        return stages[args.stage](desk, args)
+        return stages[args.stage](context, args)
     finally:
-        say(desk.forge.spent())
+        say(context.forge.spent())
 
 
-def plan(desk: "Desk", args: argparse.Namespace) -> int:
+def plan(context: "Context", args: argparse.Namespace) -> int:
     """Say what there is to do: the jobs of the matrix as outputs."""
     from bot.errors import StratwrightError
     from bot.forge.reasons import Ignored, reason_of
     from bot.report.inert import markdown_text
-    from bot.workflow.desk import receive
+    from bot.workflow.context import receive
     from bot.workflow.items import make_matrix
     from bot.workflow.writing import ROOM, USUAL, too_many
 
     try:
-        work = receive(desk)
-        room = None if isinstance(work, Ignored) else desk.forge.leave_room(ROOM)
+        work = receive(context)
+        room = None if isinstance(work, Ignored) else context.forge.leave_room(ROOM)
     except StratwrightError as error:
         words, code = markdown_text(f"{error.message}. {error.hint}", 1000), reason_of(error)
-        desk.runner.summary(f"Stratwright: stopped [{code}]: {words}")
+        context.runner.summary(f"Stratwright: stopped [{code}]: {words}")
         raise
     if isinstance(work, Ignored):
         say(str(work))
-        desk.runner.summary(f"Stratwright: {work}.")
+        context.runner.summary(f"Stratwright: {work}.")
     items = () if isinstance(work, Ignored) else work
     for item in items:
-        say(f"{item.key}  {item.deed}  {item.path or item.at}")
+        say(f"{item.key}  {item.action}  {item.path or item.at}")
     if room is not None and len(items) * USUAL > room.left:
         words = too_many(len(items), room.left, room.until)
         say(words)
-        desk.runner.summary(f"Stratwright: {words}")
+        context.runner.summary(f"Stratwright: {words}")
     matrix = make_matrix(items)
     rows = {
-        "build": [{**_row(job), "freqtrade": _needs_freqtrade(desk, items, job)}
+        "build": [{**_row(job), "freqtrade": _needs_freqtrade(context, items, job)}
                   for job in matrix.build],
         "write": [_row(job) for job in matrix.write],
         "announce": [_row(job) for job in matrix.announce],
     }  # fmt: skip
     for name, jobs in rows.items():
-        desk.runner.output(name, json.dumps(jobs, separators=(",", ":")))
+        context.runner.output(name, json.dumps(jobs, separators=(",", ":")))
     return 0
 
 
@@ -111,30 +111,30 @@ def _row(job: "Job") -> dict[str, str | bool]:
     return {"name": job.keys[0], "keys": ",".join(job.keys), "leg": job.leg}
 
 
-def _needs_freqtrade(desk: "Desk", items: "tuple[Item, ...]", job: "Job") -> bool:
+def _needs_freqtrade(context: "Context", items: "tuple[Item, ...]", job: "Job") -> bool:
     """Whether the job that runs code has to install Freqtrade."""
     from bot.proof.targets import FREQTRADE
 
     asked = (item.read.loaded for item in items if item.key in job.keys and item.read)
-    return desk.settings.freqtrade and any(
+    return context.settings.freqtrade and any(
         FREQTRADE in loaded.strategy.targets for loaded in asked if loaded is not None
     )
 
 
-def announce(desk: "Desk", args: argparse.Namespace) -> int:
+def announce(context: "Context", args: argparse.Namespace) -> int:
     """Say in the issue that work has begun."""
-    from bot.workflow.desk import find_items
+    from bot.workflow.context import find_items
     from bot.workflow.writing import announce as begin
     from bot.workflow.writing import check_keys
 
-    for item in find_items(desk, check_keys(args.keys)):
-        begin(desk, item)
+    for item in find_items(context, check_keys(args.keys)):
+        begin(context, item)
     return 0
 
 
-def generate(desk: "Desk", args: argparse.Namespace) -> int:
+def generate(context: "Context", args: argparse.Namespace) -> int:
     """Write candidates; given what an earlier round handed on, only where that was refused."""
-    from bot.workflow.desk import find_items
+    from bot.workflow.context import find_items
     from bot.workflow.handover import Digests, read_handed
     from bot.workflow.items import Item
     from bot.workflow.stages import generate as write_candidate
@@ -145,16 +145,16 @@ def generate(desk: "Desk", args: argparse.Namespace) -> int:
 
     def one(item: Item) -> None:
         before = Digests(cases.get(item.key, ""), answers.get(item.key, ""))
-        if digest := write_candidate(desk, item, args.handover, before):
+        if digest := write_candidate(context, item, args.handover, before):
             handed[item.key] = digest
 
-    code = _worst(one, find_items(desk, check_keys(args.keys)))
-    return _hand_on(desk.runner, handed, code)
+    code = _worst(one, find_items(context, check_keys(args.keys)))
+    return _hand_on(context.runner, handed, code)
 
 
-def write(desk: "Desk", args: argparse.Namespace) -> int:
+def write(context: "Context", args: argparse.Namespace) -> int:
     """Judge, propose, refuse, close and answer."""
-    from bot.workflow.desk import find_items
+    from bot.workflow.context import find_items
     from bot.workflow.handover import Digests, read_handed
     from bot.workflow.items import Item
     from bot.workflow.writing import check_keys
@@ -164,15 +164,15 @@ def write(desk: "Desk", args: argparse.Namespace) -> int:
 
     def one(item: Item) -> int:
         digests = Digests(cases.get(item.key, ""), answers.get(item.key, ""))
-        done = write_item(desk, item, args.handover, digests)
+        done = write_item(context, item, args.handover, digests)
         say(f"{item.path or item.at}: {done.state}{done.code}")
         if done.result is not None:
             sys.stdout.write(json.dumps(done.result.to_dict()) + "\n")
         return done.exit_code
 
-    items = find_items(desk, check_keys(args.keys))
+    items = find_items(context, check_keys(args.keys))
     code = _worst(one, items)
-    desk.runner.summary(desk.forge.spent(len(items)))
+    context.runner.summary(context.forge.spent(len(items)))
     return code
 
 

@@ -1,4 +1,4 @@
-"""A comment to the command it begins with.
+"""Reads the command that a comment begins with.
 
 A command is the comment's first line with text on it, and nothing else is on that line: a verb with
 more words beside it is not obeyed, and answered with what there is. On that line no
@@ -9,7 +9,6 @@ every reader of the page sees.
 import re
 from dataclasses import dataclass
 
-VERBS = ("retry", "regenerate", "explain", "approve", "halt", "rollback")
 _COMMAND = re.compile(
     r" {0,3}/stratwright(?: +([a-z]{1,20}))?(?: +([A-Za-z0-9._/-]{1,100}))? *", re.ASCII
 )

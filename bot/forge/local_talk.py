@@ -110,7 +110,7 @@ class LocalPeople:
         self._pulls = pulls
         self._clock = clock
 
-    def may_order(self, actor: Actor) -> bool:
+    def may_command(self, actor: Actor) -> bool:
         """Say whether somebody is the person whose machine this is."""
         return not actor.is_bot and actor.login == self._repository.person
 

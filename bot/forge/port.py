@@ -268,7 +268,7 @@ class Checks(Protocol):
 class People(Protocol):
     """Who may ask the bot for something, and what people decided."""
 
-    def may_order(self, actor: Actor) -> bool:
+    def may_command(self, actor: Actor) -> bool:
         """Say whether somebody could push to the repository now."""
         ...
 

@@ -35,8 +35,8 @@ class Reason(StrEnum):
     NOT_OUR_LABEL = "not-our-label", "the issue does not carry stratwright's label"
     NO_CONTRACT = "no-contract-changed", "the push changed no contract"
     NO_COMMAND = "no-command", "the comment does not begin with a /stratwright command"
-    BOT = "bot", "bots do not give orders"
-    NO_PERMISSION = "no-permission", "orders are taken from people with write permission only"
+    BOT = "bot", "bots do not give commands"
+    NO_PERMISSION = "no-permission", "commands are taken from people with write permission only"
     ISSUE_CLOSED = "issue-closed", "the issue is closed"
     ISSUE_EDITED = (
         "edited-after-the-trigger",

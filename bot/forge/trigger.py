@@ -41,7 +41,7 @@ class FormFiled:
 
 
 @dataclass(frozen=True)
-class Ordered:
+class CommandGiven:
     """Somebody wrote a command under an issue or a pull request.
 
     Attributes:
@@ -76,4 +76,4 @@ class Dispatched:
     regenerate: bool
 
 
-Trigger = Push | FormFiled | Ordered | Dispatched
+Trigger = Push | FormFiled | CommandGiven | Dispatched

@@ -24,9 +24,9 @@ from bot.server.deliveries import Delivery
 from bot.server.queue import Claim
 from bot.server.settings import ServerSettings
 from bot.server.tokens import Tokens
-from bot.workflow.desk import Desk, authorise, open_desk, receive
+from bot.workflow.context import Context, authorise, open_context, receive
 from bot.workflow.handover import Digests
-from bot.workflow.items import Deed, Item
+from bot.workflow.items import Action, Item
 from bot.workflow.stages import generate, run_gates
 from bot.workflow.writing import announce, tell_failure, write
 from bot.workshop import open_prover
@@ -50,7 +50,7 @@ class Done:
     detail: str = ""
 
 
-class Bench:
+class WorkerTools:
     """What a worker keeps from one delivery to the next."""
 
     def __init__(self, settings: ServerSettings, say: Callable[[str], None]) -> None:
@@ -83,7 +83,7 @@ class Bench:
         return self.settings.state / "scratch"
 
 
-def handle(claim: Claim, bench: Bench, stopping: Callable[[], bool] = lambda: False) -> Done:
+def handle(claim: Claim, tools: WorkerTools, stopping: Callable[[], bool] = lambda: False) -> Done:
     """Do what a delivery asks for; doing it again changes nothing.
 
     Raises:
@@ -91,25 +91,25 @@ def handle(claim: Claim, bench: Bench, stopping: Callable[[], bool] = lambda: Fa
         StratwrightError: it could not be done, or not now.
     """
     repository = claim.delivery.repository
-    token = bench.tokens.token(repository, claim.delivery.installation)
-    bench.scratch.mkdir(parents=True, exist_ok=True)
+    token = tools.tokens.token(repository, claim.delivery.installation)
+    tools.scratch.mkdir(parents=True, exist_ok=True)
     try:
-        with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
-            desk = _desk(claim, bench, token, Path(folder))
-            work = receive(desk)
+        with tempfile.TemporaryDirectory(dir=tools.scratch) as folder:
+            context = _context(claim, tools, token, Path(folder))
+            work = receive(context)
             if isinstance(work, Ignored):
                 return Done(work.reason, str(work))
-            return _do_all(desk, work, Path(folder), bench, stopping)
+            return _do_all(context, work, Path(folder), tools, stopping)
     except ApiError as error:
         if error.status == 401:
-            bench.tokens.forget(repository)
+            tools.tokens.forget(repository)
         raise
 
 
-def _desk(claim: Claim, bench: Bench, token: SecretStr, folder: Path) -> Desk:
+def _context(claim: Claim, tools: WorkerTools, token: SecretStr, folder: Path) -> Context:
     delivery = claim.delivery
-    environment = bench.environment(delivery.repository, token)
-    place = bench.clones.prepare(
+    environment = tools.environment(delivery.repository, token)
+    place = tools.clones.prepare(
         delivery.repository,
         _default_branch(delivery, environment),
         git_credentials(environment),
@@ -120,7 +120,7 @@ def _desk(claim: Claim, bench: Bench, token: SecretStr, folder: Path) -> Desk:
     actions = Actions(
         delivery.event, event, delivery.repository, claim.seq, environment=environment
     )
-    return open_desk(place, bench.say, actions, bench.tokens.writer(token), may_push=True)
+    return open_context(place, tools.say, actions, tools.tokens.writer(token), may_push=True)
 
 
 def _default_branch(delivery: Delivery, environment: Mapping[str, str]) -> str:
@@ -132,10 +132,10 @@ def _default_branch(delivery: Delivery, environment: Mapping[str, str]) -> str:
 
 
 def _do_all(
-    desk: Desk,
+    context: Context,
     work: tuple[Item, ...],
     folder: Path,
-    bench: Bench,
+    tools: WorkerTools,
     stopping: Callable[[], bool],
 ) -> Done:
     """Do every item, whatever becomes of one; what failed for now is raised at the end."""
@@ -145,40 +145,40 @@ def _do_all(
         if stopping():
             raise Stopping
         try:
-            states.append(_do(desk, item, folder, bench))
+            states.append(_do(context, item, folder, tools))
         except WorldError as error:
             failed.append(error)
         except (InputError, SafetyStop) as error:
             # Told where the item was asked for; trying again would tell the same.
             states.append(reason_of(error))
-            desk.say(f"{item.path or item.at}: {error.message}")
+            context.say(f"{item.path or item.at}: {error.message}")
     if failed:
         raise max(failed, key=lambda error: getattr(error, "wait_s", 0.0))
-    detail = f"{len(states)} item(s). {desk.forge.spent(len(states))}"
+    detail = f"{len(states)} item(s). {context.forge.spent(len(states))}"
     return Done(",".join(sorted(set(states))), detail)
 
 
-def _do(desk: Desk, item: Item, folder: Path, bench: Bench) -> str:
+def _do(context: Context, item: Item, folder: Path, tools: WorkerTools) -> str:
     """One item through announce, generate, gates and write."""
     digests = Digests()
-    if item.deed is Deed.PROPOSE:
-        announce(desk, item)
+    if item.action is Action.PROPOSE:
+        announce(context, item)
         try:
-            while case := generate(desk, item, folder, digests):
+            while case := generate(context, item, folder, digests):
                 digests = Digests(case, digests.answers)
-                _, answers = run_gates(item.key, digests, folder, bench.prover)
+                _, answers = run_gates(item.key, digests, folder, tools.prover)
                 digests = Digests(case, answers)
         except (InputError, SafetyStop) as error:
-            tell_failure(desk, item, error, digests)
+            tell_failure(context, item, error, digests)
             raise
-        if refusal := _still_allowed(desk):
+        if refusal := _still_allowed(context):
             return refusal.reason
-    done = write(desk, item, folder, digests)
-    desk.say(f"{item.path or item.at}: {done.state}{done.code}")
+    done = write(context, item, folder, digests)
+    context.say(f"{item.path or item.at}: {done.state}{done.code}")
     return done.state
 
 
-def _still_allowed(desk: Desk) -> Ignored | None:
+def _still_allowed(context: Context) -> Ignored | None:
     """Ask again before anything is written: permission may be lost while the gates run."""
-    trigger = desk.runner.trigger(desk.settings.label)
-    return trigger if isinstance(trigger, Ignored) else authorise(trigger, desk.forge.people)
+    trigger = context.runner.trigger(context.settings.label)
+    return trigger if isinstance(trigger, Ignored) else authorise(trigger, context.forge.people)

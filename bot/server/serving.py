@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass
-class Crew:
+class WorkerProcesses:
     """The workers: started, missed when they die, and asked to go at the end."""
 
     settings: ServerSettings
@@ -50,7 +50,7 @@ class Crew:
         self._recover(queue)
         for _ in range(self.size):
             self._start_one()
-        self._thread = threading.Thread(target=self._watch, args=(queue,), name="crew")
+        self._thread = threading.Thread(target=self._watch, args=(queue,), name="processes")
         self._thread.start()
 
     @property
@@ -131,17 +131,17 @@ def serve(
     with _sole_server(settings.state):
         listening = _listen(host, port)
         shutil.rmtree(settings.state / "scratch", ignore_errors=True)
-        crew = Crew(settings, workers)
+        processes = WorkerProcesses(settings, workers)
         queue = Queue(settings.state)
         queue.examine()
         intake = Intake(settings.state)
-        receiver = Receiver(settings, intake, queue, lambda: crew.living, workers)
-        crew.start()
+        receiver = Receiver(settings, intake, queue, lambda: processes.living, workers)
+        processes.start()
         try:
             say(f"listening on http://{host}:{listening.getsockname()[1]}/webhook")
             asyncio.run(_run(receiver, listening))
         finally:
-            crew.stop(grace_s)
+            processes.stop(grace_s)
             intake.close()
             queue.close()
     say("stopped")

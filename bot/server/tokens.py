@@ -18,7 +18,7 @@ from adapters.clock import Clock
 from bot.clock import MACHINE_CLOCK
 from bot.errors import InputError
 from bot.forge.github.api import ApiError, Forbidden, GitHubApi, Missing, Unprocessable, segment
-from bot.workflow.desk import Writer
+from bot.workflow.context import Writer
 
 # GitHub gives tokens for an hour and takes statements of ten minutes at most.
 KEEP_S = 45 * 60.0
@@ -156,4 +156,4 @@ class Tokens:
 
 def _not_believed(error: ApiError) -> NotInstalled:
     hint = "Compare STRATWRIGHT_APP_ID and the private key with the App's page."
-    return NotInstalled(f"GitHub does not believe that we are the App: {error.message}", hint)
+    return NotInstalled(f"GitHub does not accept that we are the App: {error.message}", hint)

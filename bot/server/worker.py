@@ -21,7 +21,7 @@ from bot.forge.github.api import Forbidden
 from bot.forge.reasons import Reason, reason_of
 from bot.logs import set_up
 from bot.redaction import redact
-from bot.server.handler import Bench, Stopping, handle
+from bot.server.handler import Stopping, WorkerTools, handle
 from bot.server.queue import Claim, Queue
 from bot.server.settings import ServerSettings, hide_secrets
 from bot.server.tally import observe
@@ -78,7 +78,7 @@ def run(settings: ServerSettings, name: str) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     hold_lock(settings.state, name)
     queue = Queue(settings.state)
-    bench = Bench(settings, lambda line: _log.info(redact(line)))
+    tools = WorkerTools(settings, lambda line: _log.info(redact(line)))
     while not stop.is_set():
         try:
             claim = queue.claim(name)
@@ -88,11 +88,11 @@ def run(settings: ServerSettings, name: str) -> None:
         if claim is None:
             stop.wait(_LOOK_S)
         else:
-            work_on(claim, queue, bench, stop.is_set)
+            work_on(claim, queue, tools, stop.is_set)
     queue.close()
 
 
-def work_on(claim: Claim, queue: Queue, bench: Bench, stopping: Callable[[], bool]) -> None:
+def work_on(claim: Claim, queue: Queue, tools: WorkerTools, stopping: Callable[[], bool]) -> None:
     """Handle a delivery and note what became of it."""
     about = {"delivery": claim.delivery.id, "repository": claim.delivery.repository}
     watchdog = threading.Timer(MOST_S, _give_up, (about,))
@@ -100,7 +100,7 @@ def work_on(claim: Claim, queue: Queue, bench: Bench, stopping: Callable[[], boo
     watchdog.start()
     start = time.monotonic()
     try:
-        done = handle(claim, bench, stopping)
+        done = handle(claim, tools, stopping)
     except Stopping:
         _note(lambda: queue.release(claim), stopping)
         _log.info("put back: the server stops", extra=about)

@@ -6,12 +6,12 @@ from bot.contract.document.problems import Finding
 from bot.data.market_data import read_market_data
 from bot.errors import InputError
 from bot.git.repository import Repository
-from bot.workflow.items import Deed, Item
+from bot.workflow.items import Action, Item
 
 
 def with_candles(item: Item, repository: Repository) -> Item:
     """The item as it is if its candles are there and well formed; else refused with the reason."""
-    if item.deed is not Deed.PROPOSE or item.read is None or item.read.loaded is None:
+    if item.action is not Action.PROPOSE or item.read is None or item.read.loaded is None:
         return item
     loaded = item.read.loaded
     try:
@@ -21,5 +21,5 @@ def with_candles(item: Item, repository: Repository) -> Item:
         where = ("data", "path") if loaded.strategy.data.path else ("data",)
         words = f"{error.message}. {error.hint}".rstrip(". ").replace(f"{repository.root}/", "")
         problem = replace(loaded.problem(Finding(where, words)), file=item.path)
-        return replace(item, deed=Deed.REFUSE, read=replace(item.read, problems=(problem,)))
+        return replace(item, action=Action.REFUSE, read=replace(item.read, problems=(problem,)))
     return item

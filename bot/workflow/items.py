@@ -14,7 +14,7 @@ LEGS = tuple(f"leg_{number}" for number in range(1, 21))
 _MOST_PROPOSALS = 200
 
 
-class Deed(StrEnum):
+class Action(StrEnum):
     """What there is to do."""
 
     PROPOSE = "propose"
@@ -32,17 +32,17 @@ class Item:
         read: the contract, where there is one.
         commit: what the contract was read from, or what a form's stands on; a push's own.
         at: the issue or pull request that asked; 0 for a push.
-        order: the comment that asked; 0 if none did.
+        comment: the comment that asked; 0 if none did.
         branch: whose pull request to close.
         number: the pull request to close.
         words: an answer, or why the contract was refused as a whole.
     """
 
-    deed: Deed
+    action: Action
     key: str
     read: Read | None = None
     at: int = 0
-    order: int = 0
+    comment: int = 0
     regenerate: bool = False
     branch: str = ""
     words: str = ""
@@ -89,9 +89,9 @@ class Matrix:
 def make_matrix(items: Iterable[Item]) -> Matrix:
     """Spread the items over jobs: to write one each, and more only where GitHub has no more."""
     work = list(items)
-    asked = [item.key for item in work if item.deed is Deed.PROPOSE]
-    others = [item.key for item in work if item.deed is not Deed.PROPOSE]
-    told = [item.key for item in work if item.deed is Deed.PROPOSE and item.at]
+    asked = [item.key for item in work if item.action is Action.PROPOSE]
+    others = [item.key for item in work if item.action is not Action.PROPOSE]
+    told = [item.key for item in work if item.action is Action.PROPOSE and item.at]
     build = tuple(Job(keys, leg) for leg, keys in zip(LEGS, spread(asked, len(LEGS)), strict=False))
     write = [
         Job(keys, job.leg)

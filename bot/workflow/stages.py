@@ -27,8 +27,8 @@ from bot.proof.line import prove
 from bot.proof.line import write as write_candidate
 from bot.proof.targets import decide_targets
 from bot.workflow.candles import with_candles
+from bot.workflow.context import Context
 from bot.workflow.contracts import read_contract
-from bot.workflow.desk import Desk
 from bot.workflow.handover import (
     NOTHING,
     TAMPERED,
@@ -40,15 +40,15 @@ from bot.workflow.handover import (
     write_answers,
     write_case,
 )
-from bot.workflow.items import Deed, Item
+from bot.workflow.items import Action, Item
 from sandbox_runner.recording import RecordingSandbox, ReplayingSandbox
 
 
-def generate(desk: Desk, item: Item, out: Path, before: Digests = NOTHING) -> str:
+def generate(context: Context, item: Item, out: Path, before: Digests = NOTHING) -> str:
     """Write a candidate and hand it on with all that the gates need.
 
     Args:
-        desk: what the stage works with.
+        context: what the stage works with.
         item: what to do.
         out: where the jobs leave their files.
         before: of the files of the round before; its candidate is judged by the recorded answers,
@@ -58,24 +58,24 @@ def generate(desk: Desk, item: Item, out: Path, before: Digests = NOTHING) -> st
     Returns:
         the digest of what was handed on; empty if nothing is to do.
     """
-    if item.deed is Deed.REFUSE:
-        desk.say(f"{item.path}: refused by now; the write job tells it on GitHub")
+    if item.action is Action.REFUSE:
+        context.say(f"{item.path}: refused by now; the write job tells it on GitHub")
         return ""
-    if item.read is None or item.read.loaded is None or item.deed is not Deed.PROPOSE:
+    if item.read is None or item.read.loaded is None or item.action is not Action.PROPOSE:
         raise InputError(f"there is no contract to write code for under {item.key}")
     loaded = item.read.loaded
-    shop = desk.workshop(regenerate=item.regenerate)
+    shop = context.workshop(regenerate=item.regenerate)
     coder = shop.open_coder(loaded.strategy)
     handed = read_case(out, item.key, before.case).candidates if before.case else ()
     if handed and len(handed) >= coder.rounds:
         return ""
-    checked = with_candles(item, desk.repository)
+    checked = with_candles(item, context.repository)
     if checked.problems:
-        desk.say(f"{checked.problems[0]}; the write job tells it on GitHub")
+        context.say(f"{checked.problems[0]}; the write job tells it on GitHub")
         return ""
     work = take_on(loaded, shop)
     if find_earlier(work, shop).closed:
-        desk.say(f"{work.task}: nothing to do, its pull request was closed")
+        context.say(f"{work.task}: nothing to do, its pull request was closed")
         return ""
     failures: tuple[Failure, ...] = ()
     for candidate in handed:
@@ -84,7 +84,7 @@ def generate(desk: Desk, item: Item, out: Path, before: Digests = NOTHING) -> st
         if proven.passed:
             return ""
         failures = (*failures, proven.failure)
-    desk.say(f"{work.task}: writing the strategy and its tests, round {len(failures) + 1}")
+    context.say(f"{work.task}: writing the strategy and its tests, round {len(failures) + 1}")
     candidate = write_candidate(work, coder, failures)
     return write_case(out, item.key, handover_of(work, candidate, handed))
 
@@ -107,7 +107,7 @@ def replay(work: Assignment, answers: Answers) -> Prover:
     return Prover(ReplayingSandbox(answers.outcomes))
 
 
-def still_to_regenerate(desk: Desk, item: Item) -> bool:
+def still_to_regenerate(context: Context, item: Item) -> bool:
     """Whether one more candidate is asked for, and has not been proposed for this request yet.
 
     People run a workflow again, GitHub delivers twice and runners die: a request is carried out
@@ -116,26 +116,26 @@ def still_to_regenerate(desk: Desk, item: Item) -> bool:
     """
     if not item.regenerate or item.read is None or item.read.task is None:
         return item.regenerate
-    pull = desk.forge.find(item.read.task.branch)
+    pull = context.forge.find(item.read.task.branch)
     if pull is None or pull.state is not PullState.OPEN:
         return True
-    last = desk.forge.checks.find(pull.draft.head)
+    last = context.forge.checks.find(pull.draft.head)
     if last is None or last.key not in ("", pull.draft.tag):
         return False
-    anchor = _anchor(desk, item)
-    return not last.link.endswith(anchor) if anchor else last.link != proof_link(desk, item)
+    anchor = _anchor(context, item)
+    return not last.link.endswith(anchor) if anchor else last.link != proof_link(context, item)
 
 
-def proof_link(desk: Desk, item: Item) -> str:
+def proof_link(context: Context, item: Item) -> str:
     """What a check links to: the run, and the comment that asked for it."""
-    page = desk.runner.run_url
-    if item.order and not page:
-        page = desk.forge.threads.address(Thread(item.at))
-    return f"{page}{_anchor(desk, item)}"
+    page = context.runner.run_url
+    if item.comment and not page:
+        page = context.forge.threads.address(Thread(item.at))
+    return f"{page}{_anchor(context, item)}"
 
 
-def _anchor(desk: Desk, item: Item) -> str:
-    return desk.forge.threads.anchor(item.order) if item.order else ""
+def _anchor(context: Context, item: Item) -> str:
+    return context.forge.threads.anchor(item.comment) if item.comment else ""
 
 
 def run_gates(key: str, digests: Digests, folder: Path, prover: Prover) -> tuple[Examination, str]:
@@ -172,7 +172,7 @@ def run_gates(key: str, digests: Digests, folder: Path, prover: Prover) -> tuple
     return proven.examination, write_answers(folder, key, answers)
 
 
-def deliver(desk: Desk, item: Item, folder: Path, digests: Digests) -> Result:
+def deliver(context: Context, item: Item, folder: Path, digests: Digests) -> Result:
     """Judge a candidate by the recorded answers and propose it; runs none of its code.
 
     Raises:
@@ -180,7 +180,7 @@ def deliver(desk: Desk, item: Item, folder: Path, digests: Digests) -> Result:
     """
     if item.read is None or item.read.loaded is None:
         raise InputError(f"there is no contract under {item.key}")
-    shop = desk.workshop(regenerate=still_to_regenerate(desk, item))
+    shop = context.workshop(regenerate=still_to_regenerate(context, item))
     work = take_on(item.read.loaded, shop)
 
     def open_coder(contract: Contract) -> Coder:

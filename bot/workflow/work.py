@@ -5,13 +5,13 @@ contracts changed is read from Git. GitHub is asked about pull requests: the pla
 ones, page by page; the other jobs ask only about what they were given to do.
 """
 
-from collections.abc import Collection, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
 
 from bot.errors import InputError
 from bot.forge.port import PullRequest, PullRequests, PullState
 from bot.forge.reasons import Ignored, Reason
-from bot.forge.trigger import Dispatched, FormFiled, Ordered, Push, Trigger
+from bot.forge.trigger import CommandGiven, Dispatched, FormFiled, Push, Trigger
 from bot.git.identity import TaskName, task_of_branch
 from bot.git.repository import Repository
 from bot.report.hidden_block import read_hidden_block
@@ -27,7 +27,7 @@ from bot.workflow.contracts import (
     read_contract_of,
 )
 from bot.workflow.form import contract_from_form, contract_path
-from bot.workflow.items import Deed, Item, key_of
+from bot.workflow.items import Action, Item, key_of
 
 
 def make_work(
@@ -51,8 +51,8 @@ def make_work(
         return planner.push(trigger, keys)
     if isinstance(trigger, FormFiled):
         return (planner.settled(planner.form(trigger.number, trigger.body)),)
-    if isinstance(trigger, Ordered):
-        return (planner.settled(planner.order(trigger)),)
+    if isinstance(trigger, CommandGiven):
+        return (planner.settled(planner.command(trigger)),)
     return planner.dispatch(trigger, keys)
 
 
@@ -89,14 +89,14 @@ class _Planner:
 
     def settled(self, item: Item) -> Item:
         """An item with GitHub asked whether its task's name is free."""
-        if item.deed is not Deed.PROPOSE or item.read is None or item.read.task is None:
+        if item.action is not Action.PROPOSE or item.read is None or item.read.task is None:
             return item
         pull = self._forge.find(item.read.task.branch)
         return self._settled(item, item.read.task, pull)
 
     def settled_by(self, item: Item, pulls: Iterable[PullRequest]) -> Item:
         """The same, by a list of open pull requests."""
-        if item.deed is not Deed.PROPOSE or item.read is None or item.read.task is None:
+        if item.action is not Action.PROPOSE or item.read is None or item.read.task is None:
             return item
         branch = item.read.task.branch
         found = [pull for pull in pulls if pull.draft.branch == branch]
@@ -114,7 +114,7 @@ class _Planner:
             f"pull request #{pull.number} is about another contract of {task}: "
             "close it, or give this one another name."
         )
-        return replace(item, deed=Deed.REFUSE, words=words)
+        return replace(item, action=Action.REFUSE, words=words)
 
     def _left(self, commit: str, path: str, task: TaskName) -> bool:
         """Whether a contract does not hold a task any more: moved away, or made another's."""
@@ -131,43 +131,51 @@ class _Planner:
             return True
         return bool(self._repository.git.run("log", "-1", "--format=%H", commit, "--", path).text)
 
-    def form(self, number: int, body: str, order: int = 0, regenerate: bool = False) -> Item:
+    def form(self, number: int, body: str, comment: int = 0, regenerate: bool = False) -> Item:
         """The contract that an issue's answers ask for."""
         path = contract_path(number, self._settings.contracts)
         try:
             text = contract_from_form(number, body, path).text
         except InputError as error:
             words = f"{error.message}. {error.hint}".strip()
-            return Item(Deed.REFUSE, key_of(path), at=number, order=order, words=words)
+            return Item(Action.REFUSE, key_of(path), at=number, comment=comment, words=words)
         read = read_contract(path, text.encode(), self._repository.root)
-        return self._judged(read, self._repository.base().commit, number, order, regenerate)
+        return self._judged(read, self._repository.base().commit, number, comment, regenerate)
 
-    def order(self, trigger: Ordered) -> Item:
+    def command(self, trigger: CommandGiven) -> Item:
         """What a command asks for."""
-        verb = trigger.verb
-        if trigger.argument and verb in ("retry", "regenerate", "explain"):
-            words = f"Nothing was done: more words stand beside the command. {_COMMANDS}"
+        known = _COMMANDS.get(trigger.verb)
+        if known is None:
+            return _answer(trigger, _help(), Reason.NO_SUCH_COMMAND)
+        if trigger.argument and known.about:
+            words = f"Nothing was done: more words stand beside the command. {_help()}"
             return _answer(trigger, words, Reason.NO_SUCH_COMMAND)
-        if verb in ("retry", "regenerate"):
-            again = verb == "regenerate"
-            if trigger.on_pull_request:
-                return self._order_on_pull(trigger, again)
-            if not trigger.issue_body:
-                words = f"This issue does not carry the label “{self._settings.label}”."
-                return _answer(trigger, words, Reason.NOT_OUR_LABEL)
-            return self.form(trigger.number, trigger.issue_body, trigger.comment_id, again)
-        if verb == "explain":
-            if trigger.on_pull_request:
-                return _answer(trigger, "explain")
-            words = "`/stratwright explain` works under a pull request of the bot."
-            return _answer(trigger, words, Reason.NO_SUCH_COMMAND)
-        if verb in ("approve", "halt", "rollback"):
-            words = (
-                f"`/stratwright {verb}` is not available: this version writes, proves and proposes "
-                "strategies and has no live trading. Nothing was changed."
-            )
-            return _answer(trigger, words, Reason.NOT_AVAILABLE)
-        return _answer(trigger, _COMMANDS, Reason.NO_SUCH_COMMAND)
+        return known.carry_out(self, trigger)
+
+    def retry(self, trigger: CommandGiven) -> Item:
+        """Run the line again, or propose again what was closed."""
+        again = trigger.verb == "regenerate"
+        if trigger.on_pull_request:
+            return self._retry_pull(trigger, again)
+        if not trigger.issue_body:
+            words = f"This issue does not carry the label “{self._settings.label}”."
+            return _answer(trigger, words, Reason.NOT_OUR_LABEL)
+        return self.form(trigger.number, trigger.issue_body, trigger.comment_id, again)
+
+    def explain(self, trigger: CommandGiven) -> Item:
+        """Answer with what the gates said."""
+        if trigger.on_pull_request:
+            return _answer(trigger, "explain")
+        words = "`/stratwright explain` works under a pull request of the bot."
+        return _answer(trigger, words, Reason.NO_SUCH_COMMAND)
+
+    def not_available(self, trigger: CommandGiven) -> Item:
+        """Answer that this version does not have a command."""
+        words = (
+            f"`/stratwright {trigger.verb}` is not available: this version writes, proves and "
+            "proposes strategies and has no live trading. Nothing was changed."
+        )
+        return _answer(trigger, words, Reason.NOT_AVAILABLE)
 
     def dispatch(
         self, trigger: Dispatched, keys: Collection[str] | None
@@ -201,13 +209,13 @@ class _Planner:
             self._reads[commit, path] = read_contract_of(self._repository, commit, path)
         return self._reads[commit, path]
 
-    def _judged(self, read: Read, commit: str, at: int, order: int, regenerate: bool) -> Item:
+    def _judged(self, read: Read, commit: str, at: int, comment: int, regenerate: bool) -> Item:
         words = ""
         if read.task is not None:
             words = self._taken(read.path, read.task, commit)
-        deed = Deed.PROPOSE if read.task is not None and not words else Deed.REFUSE
+        action = Action.PROPOSE if read.task is not None and not words else Action.REFUSE
         return Item(
-            deed, key_of(read.path), read, at, order, regenerate, words=words, commit=commit
+            action, key_of(read.path), read, at, comment, regenerate, words=words, commit=commit
         )
 
     def _taken(self, path: str, task: TaskName, commit: str) -> str:
@@ -241,12 +249,12 @@ class _Planner:
             gone = path in change.gone or (
                 not change.comparable and self._gone(trigger.after, path)
             )
-            heir = there.get(path) if path in change.changed else None
-            if gone or heir is not None:
-                key, words = key_of(f"close {branch}"), str(heir or "")
+            successor = there.get(path) if path in change.changed else None
+            if gone or successor is not None:
+                key, words = key_of(f"close {branch}"), str(successor or "")
                 read = Read(path, b"", None)
                 items.append(
-                    Item(Deed.CLOSE, key, read, branch=branch, words=words,
+                    Item(Action.CLOSE, key, read, branch=branch, words=words,
                          commit=trigger.after, number=pull.number)
                 )  # fmt: skip
         return items
@@ -258,7 +266,7 @@ class _Planner:
         reads = [self._read(trigger.before, path) for path in (*change.gone, *change.changed)]
         return {read.task.branch: read.path for read in reads if read.task is not None}
 
-    def _order_on_pull(self, trigger: Ordered, again: bool) -> Item:
+    def _retry_pull(self, trigger: CommandGiven, again: bool) -> Item:
         pull = self._forge.get(trigger.number)
         block = read_hidden_block(pull.draft.body)
         if task_of_branch(pull.draft.branch) is None or block is None:
@@ -283,15 +291,49 @@ class _Planner:
         return self._judged(read, base, trigger.number, trigger.comment_id, again)
 
 
-_COMMANDS = (
-    "The commands are `/stratwright retry` (run the line again), `/stratwright regenerate` "
-    "(propose again what was closed) and, under a pull request, `/stratwright explain` (what the "
-    "gates said). A command stands on the first line of a comment, alone."
-)
+@dataclass(frozen=True)
+class _Command:
+    """A command of comments.
+
+    Attributes:
+        about: what it does, in a few words; empty if it is not available yet.
+        on_pulls: whether it works under pull requests only.
+    """
+
+    carry_out: Callable[[_Planner, CommandGiven], Item]
+    about: str = ""
+    on_pulls: bool = False
 
 
-def _answer(trigger: Ordered, words: str, reason: Reason | None = None) -> Item:
+_COMMANDS = {
+    "retry": _Command(_Planner.retry, "run the line again"),
+    "regenerate": _Command(_Planner.retry, "propose again what was closed"),
+    "explain": _Command(_Planner.explain, "what the gates said", on_pulls=True),
+    "approve": _Command(_Planner.not_available),
+    "halt": _Command(_Planner.not_available),
+    "rollback": _Command(_Planner.not_available),
+}
+"""Every command, a row each."""
+
+
+def _help() -> str:
+    """Name the commands that there are."""
+    said = {
+        on_pulls: ", ".join(
+            f"`/stratwright {verb}` ({each.about})"
+            for verb, each in _COMMANDS.items()
+            if each.about and each.on_pulls is on_pulls
+        )
+        for on_pulls in (False, True)
+    }
+    return (
+        f"The commands are {said[False]} and, under a pull request, {said[True]}. "
+        "A command stands on the first line of a comment, alone."
+    )
+
+
+def _answer(trigger: CommandGiven, words: str, reason: Reason | None = None) -> Item:
     """An answer to a command; with the code of the reason where it is not carried out."""
     key = key_of(f"comment {trigger.comment_id}")
     told = f"{words} [{reason}]" if reason else words
-    return Item(Deed.ANSWER, key, at=trigger.number, order=trigger.comment_id, words=told)
+    return Item(Action.ANSWER, key, at=trigger.number, comment=trigger.comment_id, words=told)

@@ -24,11 +24,11 @@ from bot.report.status import (
     text_part,
 )
 from bot.workflow.candles import with_candles
+from bot.workflow.context import Context
 from bot.workflow.contracts import tasks_of
-from bot.workflow.desk import Desk
 from bot.workflow.form import OPEN_THE_FORM
 from bot.workflow.handover import Digests
-from bot.workflow.items import Deed, Item
+from bot.workflow.items import Action, Item
 from bot.workflow.stages import deliver, proof_link
 from bot.workflow.withdrawal import put_back, withdraw
 
@@ -63,18 +63,18 @@ class Written:
         return f" [{STATES[self.state]}]" if self.state in STATES else ""
 
 
-def announce(desk: Desk, item: Item) -> None:
+def announce(context: Context, item: Item) -> None:
     """Say that work has begun, to those who asked in an issue or pull request."""
-    if item.at and item.deed is Deed.PROPOSE and not _carried_out(desk, item):
+    if item.at and item.action is Action.PROPOSE and not _carried_out(context, item):
         words = "Working on it; this comment follows."
-        _tell(desk, item, Status(_name(item), 1, words, run_url=desk.runner.run_url))
+        _tell(context, item, Status(_name(item), 1, words, run_url=context.runner.run_url))
 
 
-def write(desk: Desk, item: Item, folder: Path, digests: Digests) -> Written:
+def write(context: Context, item: Item, folder: Path, digests: Digests) -> Written:
     """Do what an item asks for and tell everybody who waits for it.
 
     Args:
-        desk: what the stage works with.
+        context: what the stage works with.
         item: what to do.
         folder: where the jobs leave their files.
         digests: of the files that belong to the item, as the jobs told GitHub.
@@ -83,31 +83,31 @@ def write(desk: Desk, item: Item, folder: Path, digests: Digests) -> Written:
         StratwrightError: after it was told there too.
     """
     try:
-        desk.forge.leave_room(ROOM)
-        item = with_candles(item, desk.repository)
-        if item.deed is Deed.PROPOSE:
-            done = _propose(desk, item, folder, digests)
+        context.forge.leave_room(ROOM)
+        item = with_candles(item, context.repository)
+        if item.action is Action.PROPOSE:
+            done = _propose(context, item, folder, digests)
         else:
-            done = _DEEDS[item.deed](desk, item)
+            done = _ACTIONS[item.action](context, item)
     except StratwrightError as error:
-        tell_failure(desk, item, error, digests)
+        tell_failure(context, item, error, digests)
         raise
     if done.status is not None:
         status = replace(done.status, headline=f"{done.status.headline}{done.code}")
-        desk.runner.summary(status_text(status))
-        if item.at or status.stopped or done.needs_click or _complained(desk, item):
-            _tell(desk, item, status)
+        context.runner.summary(status_text(status))
+        if item.at or status.stopped or done.needs_click or _complained(context, item):
+            _tell(context, item, status)
     return done
 
 
-def _propose(desk: Desk, item: Item, folder: Path, digests: Digests) -> Written:
-    if _superseded(desk, item):
+def _propose(context: Context, item: Item, folder: Path, digests: Digests) -> Written:
+    if _superseded(context, item):
         return _newer(item)
-    if item.regenerate and _carried_out(desk, item):
+    if item.regenerate and _carried_out(context, item):
         return Written("unchanged", 0)
     link = ""
     try:
-        result = deliver(desk, item, folder, digests)
+        result = deliver(context, item, folder, digests)
     except PullRequestForbidden as error:
         link = error.link
         draft = error.draft
@@ -117,13 +117,13 @@ def _propose(desk: Desk, item: Item, folder: Path, digests: Digests) -> Written:
     if result.status == "blocked":
         failed = [verdict for verdict in result.gates if not verdict.passed]
         if not item.at:
-            _check_gates(desk, item, result)
+            _check_gates(context, item, result)
         words = f"{len(failed)} of {len(result.gates)} gates said no; nothing was pushed."
         status = Status(_name(item), 2, words, True, (gates_part(result.gates),))
-        return Written("blocked", 1, replace(status, run_url=desk.runner.run_url), result)
+        return Written("blocked", 1, replace(status, run_url=context.runner.run_url), result)
     if result.gates or result.commit:
-        _check_proposed(desk, item, result)
-    status = _proposed(desk, item, result, link)
+        _check_proposed(context, item, result)
+    status = _proposed(context, item, result, link)
     return Written(result.status, 0, status, result, needs_click=bool(link))
 
 
@@ -132,27 +132,27 @@ def _newer(item: Item) -> Written:
     return Written("superseded", 0, Status(_name(item), 1, words))
 
 
-def _proposed(desk: Desk, item: Item, result: Result, link: str) -> Status:
+def _proposed(context: Context, item: Item, result: Result, link: str) -> Status:
     if link:
-        desk.say(f"{_name(item)}: this needs a click; open the pull request by {link}")
+        context.say(f"{_name(item)}: this needs a click; open the pull request by {link}")
         words = (
             f"The branch `{result.branch}` is pushed. GitHub does not let the bot open pull "
             f"requests in this repository: [open it here]({link}). {markdown_text(result.note)}"
         )
-        return Status(_name(item), len(STEPS) - 1, words, run_url=desk.runner.run_url)
+        return Status(_name(item), len(STEPS) - 1, words, run_url=context.runner.run_url)
     number = f"#{result.pull_request}" if result.pull_request is not None else ""
     words = f"Proven and proposed in {number}. A person decides; the bot never merges."
     if result.status == "unchanged":
-        words = _standing(desk, item, result)
+        words = _standing(context, item, result)
     notes = [part for part in result.note.split("; ") if "--regenerate" not in part]
     note = markdown_text("; ".join(notes)) if result.note else ""
-    return Status(_name(item), len(STEPS), words, parts=(note,), run_url=desk.runner.run_url)
+    return Status(_name(item), len(STEPS), words, parts=(note,), run_url=context.runner.run_url)
 
 
-def _standing(desk: Desk, item: Item, result: Result) -> str:
+def _standing(context: Context, item: Item, result: Result) -> str:
     """Where a contract stands that an earlier run delivered; what the bot closed is opened."""
     number = result.pull_request
-    state = desk.forge.get(number).state if number is not None else PullState.MERGED
+    state = context.forge.get(number).state if number is not None else PullState.MERGED
     if number is None:
         return "The default branch has it already; nothing to do."
     if state is PullState.MERGED:
@@ -162,7 +162,7 @@ def _standing(desk: Desk, item: Item, result: Result) -> str:
         again = item.regenerate and NOTHING_NEW not in result.note
         since = "" if again else " before; nothing has changed since"
         return f"Proven and proposed in #{number}{since}. A person decides; the bot never merges."
-    if put_back(desk.forge, number):
+    if put_back(context.forge, number):
         return f"The contract is back, so #{number} is open again. A person decides."
     return (
         f"#{number} was closed without being merged, so it is not proposed again by itself. "
@@ -170,9 +170,9 @@ def _standing(desk: Desk, item: Item, result: Result) -> str:
     )
 
 
-def _refuse(desk: Desk, item: Item) -> Written:
+def _refuse(context: Context, item: Item) -> Written:
     """A contract with mistakes: all of them, with their lines, and no branch."""
-    if _superseded(desk, item):
+    if _superseded(context, item):
         return _newer(item)
     parts = []
     if item.problems:
@@ -189,18 +189,18 @@ def _refuse(desk: Desk, item: Item) -> Written:
     if prose:
         words = (
             "This issue is not the form, so nothing was done. "
-            f"[Fill in the form]({desk.forge.form})."
+            f"[Fill in the form]({context.forge.form})."
         )
     if not item.at:
-        _check_refused(desk, item, title, "\n\n".join(parts))
-    status = Status(_name(item), 0, words, True, tuple(parts), desk.runner.run_url)
+        _check_refused(context, item, title, "\n\n".join(parts))
+    status = Status(_name(item), 0, words, True, tuple(parts), context.runner.run_url)
     return Written("refused", 2, status)
 
 
-def _close(desk: Desk, item: Item) -> Written:
+def _close(context: Context, item: Item) -> Written:
     """The contract is gone, so its open pull request goes too; branch and tags stay."""
-    task, base = task_of_branch(item.branch), desk.repository.base().commit
-    if task in tasks_of(desk.repository, base, desk.settings.contracts).values():
+    task, base = task_of_branch(item.branch), context.repository.base().commit
+    if task in tasks_of(context.repository, base, context.settings.contracts).values():
         words = f"The contract of {task} is there again; its pull request stays as it is."
         return Written("superseded", 0, Status(_name(item), 1, words))
     path = markdown_text(item.path, 200)
@@ -209,36 +209,36 @@ def _close(desk: Desk, item: Item) -> Written:
     if item.words:
         why = f"The contract {path} now asks for {item.words}, which is proposed by itself"
         back = f"{task} comes back when a contract asks for it"
-    closed = withdraw(desk.forge, item.number, why, back)
+    closed = withdraw(context.forge, item.number, why, back)
     words = f"#{item.number} is closed: its contract is not on the default branch any more."
-    status = Status(_name(item), 0, words, run_url=desk.runner.run_url, over=True)
+    status = Status(_name(item), 0, words, run_url=context.runner.run_url, over=True)
     return Written("closed" if closed else "unchanged", 0, status)
 
 
-def _answer(desk: Desk, item: Item) -> Written:
-    words = _explanation(desk, item) if item.words == "explain" else item.words
+def _answer(context: Context, item: Item) -> Written:
+    words = _explanation(context, item) if item.words == "explain" else item.words
     # Under the run's number: a failure that an earlier run told there must not stay.
-    thread, run = Thread(item.at), desk.runner.run
-    desk.forge.threads.say(thread, words, f"order:{item.order}", run)
-    desk.runner.summary(f"Stratwright: answered under #{item.at}.\n\n{words}")
+    thread, run = Thread(item.at), context.runner.run
+    context.forge.threads.say(thread, words, f"order:{item.comment}", run)
+    context.runner.summary(f"Stratwright: answered under #{item.at}.\n\n{words}")
     return Written("answered", 0)
 
 
-_DEEDS = {
-    Deed.REFUSE: _refuse,
-    Deed.CLOSE: _close,
-    Deed.ANSWER: _answer,
+_ACTIONS = {
+    Action.REFUSE: _refuse,
+    Action.CLOSE: _close,
+    Action.ANSWER: _answer,
 }
 
 
-def _explanation(desk: Desk, item: Item) -> str:
+def _explanation(context: Context, item: Item) -> str:
     """What the gates said about a pull request's head, read from its own evidence."""
-    pull = desk.forge.get(item.at)
+    pull = context.forge.get(item.at)
     task, head = task_of_branch(pull.draft.branch), pull.draft.head
-    if task is None or not desk.repository.commit_of(head):
+    if task is None or not context.repository.commit_of(head):
         words = "This pull request is not one of the bot's: there is no evidence on it to explain."
         return f"{words} [{Reason.NOT_OUR_PULL}]"
-    raw = desk.repository.read(head, f"artifacts/{task}/gates.json")
+    raw = context.repository.read(head, f"artifacts/{task}/gates.json")
     if raw is None:
         words = "There is no evidence of the bot on this pull request's head."
         return f"{words} [{Reason.NO_EVIDENCE}]"
@@ -252,49 +252,49 @@ def _explanation(desk: Desk, item: Item) -> str:
     return f"{about}\n\n{gates_part(verdicts)}\n\n{how}".rstrip()
 
 
-def _tell(desk: Desk, item: Item, status: Status) -> None:
+def _tell(context: Context, item: Item, status: Status) -> None:
     """Edit the request's status comment; a later run's word stays.
 
     A command is answered on its own, and the issue's status comment says the same: it is where
     people look, and an earlier failure must not stay the last word there.
     """
-    thread, text, threads = _thread(desk, item), status_text(status), desk.forge.threads
-    if item.order:
-        threads.say(thread, text, f"order:{item.order}", desk.runner.run)
-    if not item.order or threads.find(thread, _marker(item)) is not None:
-        threads.say(thread, text, _marker(item), desk.runner.run)
+    thread, text, threads = _thread(context, item), status_text(status), context.forge.threads
+    if item.comment:
+        threads.say(thread, text, f"order:{item.comment}", context.runner.run)
+    if not item.comment or threads.find(thread, _marker(item)) is not None:
+        threads.say(thread, text, _marker(item), context.runner.run)
 
 
-def _thread(desk: Desk, item: Item) -> Thread:
+def _thread(context: Context, item: Item) -> Thread:
     """Where a request is answered: a push has no issue, so its commit is where people look."""
-    return Thread(item.at) if item.at else Thread(commit=_commit(desk, item))
+    return Thread(item.at) if item.at else Thread(commit=_commit(context, item))
 
 
-def _commit(desk: Desk, item: Item) -> str:
+def _commit(context: Context, item: Item) -> str:
     """The commit that brought a contract; not one that came after."""
-    return item.commit or desk.repository.base().commit
+    return item.commit or context.repository.base().commit
 
 
 def _marker(item: Item) -> str:
     return "status" if item.at else f"status:{item.key}"
 
 
-def _complained(desk: Desk, item: Item) -> bool:
+def _complained(context: Context, item: Item) -> bool:
     """Whether an earlier run stopped at this commit and said so there."""
-    return desk.forge.threads.find(_thread(desk, item), _marker(item)) is not None
+    return context.forge.threads.find(_thread(context, item), _marker(item)) is not None
 
 
-def tell_failure(desk: Desk, item: Item, error: StratwrightError, digests: Digests) -> None:
+def tell_failure(context: Context, item: Item, error: StratwrightError, digests: Digests) -> None:
     """Say what stopped the run, as far as GitHub still listens."""
     words = markdown_text(redact(f"{error.message} {error.hint}".strip()), 1000)
     headline = f"The run stopped before its end [{reason_of(error)}]: {words}"
     done = _steps_before(error, digests)
-    status = Status(_name(item), done, headline, True, run_url=desk.runner.run_url)
-    desk.runner.summary(status_text(status))
+    status = Status(_name(item), done, headline, True, run_url=context.runner.run_url)
+    context.runner.summary(status_text(status))
     try:
-        _tell(desk, item, status)
+        _tell(context, item, status)
     except StratwrightError as second:
-        desk.say(f"this could not be told on GitHub: {second.message}")
+        context.say(f"this could not be told on GitHub: {second.message}")
 
 
 def _steps_before(error: StratwrightError, digests: Digests) -> int:
@@ -304,70 +304,74 @@ def _steps_before(error: StratwrightError, digests: Digests) -> int:
     return 3 if digests.answers and isinstance(error, WorldError | BranchTaken) else 2
 
 
-def _carried_out(desk: Desk, item: Item) -> bool:
+def _carried_out(context: Context, item: Item) -> bool:
     """Whether a command was obeyed before; GitHub may deliver twice, people may run jobs again."""
-    if not item.order:
+    if not item.comment:
         return False
-    said = desk.forge.threads.find(_thread(desk, item), f"order:{item.order}")
+    said = context.forge.threads.find(_thread(context, item), f"order:{item.comment}")
     return said is not None and f"- [x] {STEPS[-1]}" in said.body
 
 
-def _superseded(desk: Desk, item: Item) -> bool:
+def _superseded(context: Context, item: Item) -> bool:
     """Whether the default branch has another file at the contract's path by now, or none."""
     if item.at or item.read is None:
         return False
-    base = desk.repository.base()
-    if _entry(desk, item.commit, item.path) != _entry(desk, base.commit, item.path):
+    base = context.repository.base()
+    if _entry(context, item.commit, item.path) != _entry(context, base.commit, item.path):
         return True
     if not item.read.data:
         return False  # a link or a submodule, which a forge may show as something else
-    return not desk.forge.has_file(base.branch, item.path, item.read.data)
+    return not context.forge.has_file(base.branch, item.path, item.read.data)
 
 
-def _entry(desk: Desk, commit: str, path: str) -> bytes:
+def _entry(context: Context, commit: str, path: str) -> bytes:
     """What a commit has at a path, as Git lists it."""
-    return desk.repository.git.ask("ls-tree", "-z", "--full-tree", commit, "--", path).out
+    return context.repository.git.ask("ls-tree", "-z", "--full-tree", commit, "--", path).out
 
 
-def _check_proposed(desk: Desk, item: Item, result: Result) -> None:
+def _check_proposed(context: Context, item: Item, result: Result) -> None:
     passed = len(result.gates)
     title = f"All {passed} gates passed" if passed else "All gates passed"
     summary = gates_part(result.gates) if result.gates else "The evidence is on the branch."
-    link = proof_link(desk, item)
+    link = proof_link(context, item)
     done = Check(CHECK, result.commit, result.tag, True, title, summary, link=link)
-    if result.status == "unchanged" and result.pull_request and not desk.forge.checks.stands(done):
+    if (
+        result.status == "unchanged"
+        and result.pull_request
+        and not context.forge.checks.stands(done)
+    ):
         # The check comes last: without it the earlier run may have died before the labels.
-        desk.forge.label(result.pull_request, desk.settings.pull_requests.labels)
-    if result.gates or desk.forge.checks.find(result.commit) is None:
-        desk.say(f"{_name(item)}: {desk.forge.checks.report(done)} written")
+        context.forge.label(result.pull_request, context.settings.pull_requests.labels)
+    if result.gates or context.forge.checks.find(result.commit) is None:
+        context.say(f"{_name(item)}: {context.forge.checks.report(done)} written")
 
 
-def _check_gates(desk: Desk, item: Item, result: Result) -> None:
+def _check_gates(context: Context, item: Item, result: Result) -> None:
     failed = [verdict for verdict in result.gates if not verdict.passed]
     title = f"{len(failed)} of {len(result.gates)} gates said no"
     remarks = [Annotation(item.path, 1, f"{v.name}: {v.reason}", "stratwright") for v in failed]
-    _check_contract(desk, item, title, gates_part(result.gates), tuple(remarks))
+    _check_contract(context, item, title, gates_part(result.gates), tuple(remarks))
 
 
-def _check_refused(desk: Desk, item: Item, title: str, summary: str) -> None:
+def _check_refused(context: Context, item: Item, title: str, summary: str) -> None:
     remarks = [
         Annotation(problem.file, problem.line, _remark(str(problem)), problem.field)
         for problem in item.problems
     ]
     if item.words:
         remarks.append(Annotation(item.path, 1, item.words))
-    _check_contract(desk, item, title, summary, tuple(remarks))
+    _check_contract(context, item, title, summary, tuple(remarks))
 
 
 def _check_contract(
-    desk: Desk, item: Item, title: str, summary: str, remarks: tuple[Annotation, ...]
+    context: Context, item: Item, title: str, summary: str, remarks: tuple[Annotation, ...]
 ) -> None:
     """A red mark on the commit that brought the contract."""
-    head = _commit(desk, item)
+    head = _commit(context, item)
     key = f"{item.key}-{object_id('blob', item.read.data if item.read else b'')[:12]}"
     name = f"{CHECK}: {item.path}"[:100]
-    check = Check(name, head, key, False, title, summary, remarks, desk.runner.run_url)
-    desk.say(f"{item.path}: {desk.forge.checks.report(check)} written")
+    check = Check(name, head, key, False, title, summary, remarks, context.runner.run_url)
+    context.say(f"{item.path}: {context.forge.checks.report(check)} written")
 
 
 def _remark(text: str) -> str:

@@ -187,9 +187,9 @@ def test_a_check_belongs_to_a_commit_and_a_name(place: Place) -> None:
 
 def test_only_who_may_push_may_order(place: Place) -> None:
     person, people = place.person, place.forge.people
-    assert people.may_order(person)
-    assert not people.may_order(Actor(2, "mallory", "User"))
-    assert not people.may_order(replace(person, login=f"{person.login}[bot]", kind="Bot"))
+    assert people.may_command(person)
+    assert not people.may_command(Actor(2, "mallory", "User"))
+    assert not people.may_command(replace(person, login=f"{person.login}[bot]", kind="Bot"))
 
 
 def test_a_review_is_about_one_head_or_not_the_bots_at_all(place: Place) -> None:

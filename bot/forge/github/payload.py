@@ -10,7 +10,7 @@ from typing import Any
 
 from bot.forge.command_line import read_command
 from bot.forge.reasons import Ignored, Reason
-from bot.forge.trigger import Actor, Dispatched, FormFiled, Ordered, Push, Trigger
+from bot.forge.trigger import Actor, CommandGiven, Dispatched, FormFiled, Push, Trigger
 
 MOST_BYTES = 30_000_000
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
@@ -98,7 +98,7 @@ def _comment(payload: Mapping[str, Any], label: str) -> Trigger | Ignored:
     if comment.get("created_at") != comment.get("updated_at"):
         return Ignored(Reason.ISSUE_EDITED)
     on_pull = isinstance(issue.get("pull_request"), dict)
-    return Ordered(
+    return CommandGiven(
         _full_name(_object(payload, "repository")),
         actor,
         _number(issue, "number"),

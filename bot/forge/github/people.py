@@ -10,7 +10,7 @@ _DECISIONS = {
     "CHANGES_REQUESTED": Decision.CHANGES_REQUESTED,
     "COMMENTED": Decision.COMMENTED,
 }
-_MAY_ORDER = ("admin", "write")
+_MAY_COMMAND = ("admin", "write")
 
 
 class GitHubPeople:
@@ -20,14 +20,14 @@ class GitHubPeople:
         self._api = api
         self._address = address
 
-    def may_order(self, actor: Actor) -> bool:
+    def may_command(self, actor: Actor) -> bool:
         """Say whether somebody has write permission now, by number: logins change hands."""
         try:
             found = self._api.get(f"collaborators/{segment(actor.login)}/permission")
         except (Missing, Unprocessable):
             return False
         user = found.get("user") or {}
-        return user.get("id") == actor.id and found.get("permission") in _MAY_ORDER
+        return user.get("id") == actor.id and found.get("permission") in _MAY_COMMAND
 
     def review(self, number: int, decision: Decision, head: str, body: str = "") -> Review:
         """Refuse: people review on GitHub's own page, the bot never does."""

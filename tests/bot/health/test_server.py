@@ -33,7 +33,7 @@ def test_a_sound_server_is_sound_but_for_what_the_app_lacks(service: Service) ->
     [
         ({"STRATWRIGHT_APP_ID": ""}, "serve settings", "STRATWRIGHT_APP_ID is not set"),
         ({"STRATWRIGHT_WEBHOOK_SECRET": "x"}, "serve settings", "shorter"),
-        ({"STRATWRIGHT_APP_ID": "99"}, "app", "does not believe"),
+        ({"STRATWRIGHT_APP_ID": "99"}, "app", "does not accept"),
         ({"GITHUB_API_URL": "http://127.0.0.1:9"}, "app", "did not answer"),
     ],
 )

@@ -86,7 +86,7 @@ def test_a_wrong_key_is_told_and_not_tried_for_ever(
 ) -> None:
     other = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     pem = other.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
-    with pytest.raises(NotInstalled, match="does not believe") as told:
+    with pytest.raises(NotInstalled, match="does not accept") as told:
         make(key=SecretStr(pem)).token(NAME, service.installation)
     assert "STRATWRIGHT_APP_ID" in told.value.hint
     assert len(service.hub.requests) <= 2

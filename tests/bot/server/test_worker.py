@@ -13,7 +13,7 @@ from bot.forge.github.api import ApiError, Forbidden
 from bot.forge.reasons import Reason
 from bot.server import worker
 from bot.server.deliveries import Delivery
-from bot.server.handler import Bench
+from bot.server.handler import WorkerTools
 from bot.server.queue import LONGEST_WAIT_S, Queue
 from bot.server.settings import ServerSettings, read_server_settings
 from bot.server.tokens import NotInstalled
@@ -30,8 +30,8 @@ def queue(tmp_path: Path) -> Iterator[Queue]:
 
 
 @pytest.fixture
-def bench(service: Service) -> Bench:
-    return Bench(
+def tools(service: Service) -> WorkerTools:
+    return WorkerTools(
         ServerSettings(
             service.state,
             (SecretBytes(SECRET.encode()),),
@@ -49,13 +49,13 @@ def delivery(event: str, body: bytes) -> Delivery:
     return Delivery("a", event, NAME, 0, body)
 
 
-def attempts_until_aside(queue: Queue, bench: Bench) -> int:
+def attempts_until_aside(queue: Queue, tools: WorkerTools) -> int:
     """Begin the one delivery again and again, each time when its pause is over."""
     clock = queue._clock
     assert isinstance(clock, Clock)
     count = 0
     while claim := queue.claim("w"):
-        worker.work_on(claim, queue, bench, lambda: False)
+        worker.work_on(claim, queue, tools, lambda: False)
         count += 1
         clock.time += LONGEST_WAIT_S - 1
     return count
@@ -88,11 +88,11 @@ def test_pauses_double_differ_and_are_bounded() -> None:
 
 
 def test_github_that_stays_away_is_given_up_after_twelve_attempts(
-    service: Service, queue: Queue, bench: Bench
+    service: Service, queue: Queue, tools: WorkerTools
 ) -> None:
     service.hub.faults.add(match="*", kind="status", status=503, times=10_000)
     queue.add([delivery("push", b"{}")])
-    assert attempts_until_aside(queue, bench) == 12
+    assert attempts_until_aside(queue, tools) == 12
     (row,) = queue.aside()
     assert row.reason == "world-failed"
     assert "503" in row.detail
@@ -100,16 +100,16 @@ def test_github_that_stays_away_is_given_up_after_twelve_attempts(
 
 
 def test_a_rate_limit_is_waited_for_as_long_as_it_says(
-    service: Service, queue: Queue, bench: Bench
+    service: Service, queue: Queue, tools: WorkerTools
 ) -> None:
     number = service.world.hosted.open_issue("x", "x", "alice").number
     body = json.dumps(comment(number, "/stratwright halt")).encode()
-    token = bench.tokens.token(NAME, 0)  # as for the delivery, which names no installation
+    token = tools.tokens.token(NAME, 0)  # as for the delivery, which names no installation
     service.hub.use_up(token.get_secret_value(), remaining=0, reset_in_s=3000)
     queue.add([delivery("issue_comment", body)])
     claim = queue.claim("w")
     assert claim is not None
-    worker.work_on(claim, queue, bench, lambda: False)
+    worker.work_on(claim, queue, tools, lambda: False)
     clock = queue._clock
     assert isinstance(clock, Clock)
     clock.time += 2900
@@ -118,13 +118,13 @@ def test_a_rate_limit_is_waited_for_as_long_as_it_says(
     service.hub.use_up(token.get_secret_value(), remaining=1000, reset_in_s=3000)
     again = queue.claim("w")
     assert again is not None
-    worker.work_on(again, queue, bench, lambda: False)
+    worker.work_on(again, queue, tools, lambda: False)
     assert len(service.world.hosted.record.comments) == 1
 
 
-def test_a_bug_is_tried_three_times_and_then_set_aside(queue: Queue, bench: Bench) -> None:
+def test_a_bug_is_tried_three_times_and_then_set_aside(queue: Queue, tools: WorkerTools) -> None:
     queue.add([delivery("push", b"not json")])
-    assert attempts_until_aside(queue, bench) == 3
+    assert attempts_until_aside(queue, tools) == 3
     (row,) = queue.aside()
     assert (row.reason, "JSONDecodeError" in row.detail) == ("bug", True)
 
@@ -151,10 +151,10 @@ def test_what_was_set_aside_is_listed_with_its_reason(
 
 
 def test_a_push_that_was_replaced_leads_to_nothing(
-    service: Service, queue: Queue, bench: Bench
+    service: Service, queue: Queue, tools: WorkerTools
 ) -> None:
     queue.add([delivery("push", json.dumps(push("a" * 40, "b" * 40)).encode())])
-    assert attempts_until_aside(queue, bench) == 1
+    assert attempts_until_aside(queue, tools) == 1
     assert queue.census().tallies["done:push-replaced"] == 1
 
 

@@ -7,8 +7,8 @@ import pytest
 from bot.forge.port import PullState, Thread
 from bot.forge.reasons import Ignored
 from bot.report.hidden_block import read_hidden_block
-from bot.workflow.desk import open_desk, receive
-from bot.workflow.items import Deed
+from bot.workflow.context import open_context, receive
+from bot.workflow.items import Action
 from tests.bot.workflow.hub import World, comment, push
 from tests.bot.workflow.line import run_event, variables
 from tests.bot.workflow.proposals import DIP, contract, forge_of, proposed
@@ -126,9 +126,9 @@ def test_contracts_that_swap_their_tasks_are_not_in_each_others_way(world: World
     before, after = world.commit({PATH: contract("other"), "contracts/b.yaml": DIP})
     base = world.environment("push", push(before, after))
     with variables({**base, "GITHUB_TOKEN": world.token()}):
-        work = receive(open_desk(world.clone))
+        work = receive(open_context(world.clone))
     assert not isinstance(work, Ignored)
-    assert [item.deed for item in work] == [Deed.PROPOSE, Deed.PROPOSE]
+    assert [item.action for item in work] == [Action.PROPOSE, Action.PROPOSE]
 
 
 def test_a_form_that_waits_for_its_merge_keeps_its_name(world: World) -> None:

@@ -37,7 +37,7 @@ class Learner:
 def test_a_second_round_of_jobs_writes_what_the_first_was_refused_for(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.workflow.desk.open_coder", lambda *_: Learner(1))
+    monkeypatch.setattr("bot.workflow.context.open_coder", lambda *_: Learner(1))
     before, after = world.commit({"contracts/dip.yaml": DIP})
     ran = run_event(world, "push", push(before, after), rounds=3)
     assert set(ran.codes.values()) == {0}
@@ -50,7 +50,7 @@ def test_a_second_round_of_jobs_writes_what_the_first_was_refused_for(
 def test_rounds_end_and_the_contract_is_blocked_with_the_last_failures(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.workflow.desk.open_coder", lambda *_: Learner(9))
+    monkeypatch.setattr("bot.workflow.context.open_coder", lambda *_: Learner(9))
     before, after = world.commit({"contracts/dip.yaml": DIP})
     ran = run_event(world, "push", push(before, after), rounds=3)
     assert ran.rounds == 2, "no more than the coder may"

@@ -67,7 +67,7 @@ def test_what_cannot_be_proven_is_left_out_and_said(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
-    monkeypatch.setattr("bot.workflow.desk.find_freqtrade", lambda: None)
+    monkeypatch.setattr("bot.workflow.context.find_freqtrade", lambda: None)
     before, after = world.commit({"contracts/dip.yaml": BOTH})
     ran = run_event(world, "push", push(before, after))
     assert set(ran.codes.values()) == {0}

@@ -231,12 +231,12 @@ def test_without_the_right_to_check_runs_a_status_is_written_once(world: World) 
 
 def test_orders_are_taken_by_number_and_permission(world: World) -> None:
     forge = forge_of(world, READ)
-    assert forge.people.may_order(Actor(OWNER, "alice", "User"))
-    assert not forge.people.may_order(Actor(STRANGER, "mallory", "User"))
-    assert not forge.people.may_order(Actor(STRANGER, "alice", "User"))
-    assert not forge.people.may_order(Actor(9, "nobody-here", "User"))
+    assert forge.people.may_command(Actor(OWNER, "alice", "User"))
+    assert not forge.people.may_command(Actor(STRANGER, "mallory", "User"))
+    assert not forge.people.may_command(Actor(STRANGER, "alice", "User"))
+    assert not forge.people.may_command(Actor(9, "nobody-here", "User"))
     world.hosted.set_permission("alice", "read")
-    assert not forge.people.may_order(Actor(OWNER, "alice", "User"))
+    assert not forge.people.may_command(Actor(OWNER, "alice", "User"))
 
 
 def test_the_bot_never_reviews(world: World) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.forge.github.payload import parse_event
 from bot.forge.reasons import Ignored, Reason
-from bot.forge.trigger import Dispatched, FormFiled, Ordered, Push
+from bot.forge.trigger import CommandGiven, Dispatched, FormFiled, Push
 from tests.bot.workflow.hub import HOUSE, comment, form, issue, push, repository, user
 from tests.chance import examples
 
@@ -71,7 +71,7 @@ def test_a_real_comment_that_begins_with_a_command_is_a_trigger() -> None:
     payload["comment"]["updated_at"] = payload["comment"]["created_at"]
     payload["comment"]["user"] = payload["sender"]
     found = parse("issue_comment", payload)
-    assert isinstance(found, Ordered)
+    assert isinstance(found, CommandGiven)
     assert found.verb == "retry"
 
 
@@ -150,7 +150,7 @@ def test_no_payload_breaks_the_reader(name: str, noise: dict[str, Any]) -> None:
             "workflow_dispatch": {"ref": "refs/heads/main", "repository": repository(),
                                   "sender": user(), "inputs": {}}}[name]  # fmt: skip
     found = parse(name, {**base, **noise})
-    assert isinstance(found, Ignored | Push | FormFiled | Ordered | Dispatched)
+    assert isinstance(found, Ignored | Push | FormFiled | CommandGiven | Dispatched)
 
 
 @pytest.mark.parametrize("action", ["opened", "labeled"])

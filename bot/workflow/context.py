@@ -20,7 +20,7 @@ from sandbox_runner.recording import ReplayingSandbox
 
 
 @dataclass(frozen=True)
-class Desk:
+class Context:
     """Everything a stage uses. Its sandbox runs nothing: only the gates stage has a real one."""
 
     runner: Runner
@@ -56,14 +56,14 @@ class Writer:
     email: str
 
 
-def open_desk(
+def open_context(
     place: Path,
     say: Callable[[str], None] = lambda line: None,
     runner: Runner | None = None,
     writer: Writer | None = None,
     *,
     may_push: bool = False,
-) -> Desk:
+) -> Context:
     """Open the repository and its forge, with the settings that the base branch has.
 
     Args:
@@ -93,29 +93,29 @@ def open_desk(
             f"the checkout is of {repository.repository_id}, the event of {forge.repository}",
             "Check out the repository that the event is about.",
         )
-    return Desk(runner, repository, forge, settings, say)
+    return Context(runner, repository, forge, settings, say)
 
 
-def receive(desk: Desk, keys: Collection[str] | None = None) -> tuple[Item, ...] | Ignored:
+def receive(context: Context, keys: Collection[str] | None = None) -> tuple[Item, ...] | Ignored:
     """Read the event, ask whether its actor may order, and find the work, or only some of it."""
-    settings = desk.settings
-    trigger = desk.runner.trigger(settings.label)
+    settings = context.settings
+    trigger = context.runner.trigger(settings.label)
     if isinstance(trigger, Ignored):
         return trigger
-    if trigger.repository.casefold() != desk.forge.repository.casefold():
+    if trigger.repository.casefold() != context.forge.repository.casefold():
         return Ignored(Reason.MALFORMED, "it is about another repository")
-    refusal = authorise(trigger, desk.forge.people)
-    return refusal or make_work(trigger, desk.repository, desk.forge, settings, keys)
+    refusal = authorise(trigger, context.forge.people)
+    return refusal or make_work(trigger, context.repository, context.forge, settings, keys)
 
 
 def authorise(trigger: Trigger, people: People) -> Ignored | None:
     """Orders are taken from people who could push; a push has shown that itself."""
-    if isinstance(trigger, Push) or people.may_order(trigger.actor):
+    if isinstance(trigger, Push) or people.may_command(trigger.actor):
         return None
     return Ignored(Reason.NO_PERMISSION)
 
 
-def find_items(desk: Desk, keys: list[str]) -> list[Item]:
+def find_items(context: Context, keys: list[str]) -> list[Item]:
     """The items of a job, computed anew; what is not asked for any more is left out.
 
     A pull request to close may be closed by now: by a person, or by this job when it ran before.
@@ -123,13 +123,13 @@ def find_items(desk: Desk, keys: list[str]) -> list[Item]:
     Raises:
         NotAnyMore: the event does not lead to any work any more.
     """
-    work = receive(desk, keys)
+    work = receive(context, keys)
     if isinstance(work, Ignored):
         raise NotAnyMore(work)
     known = {item.key: item for item in work}
     for key in keys:
         if key not in known:
-            desk.say(f"{key}: nothing to do any more")
+            context.say(f"{key}: nothing to do any more")
     return [known[key] for key in keys if key in known]
 
 
