@@ -6,8 +6,6 @@ import importlib
 import io
 import os
 import sys
-import tempfile
-import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -95,6 +93,8 @@ def build_parser() -> Parser:
 
 def show_bug(*, as_json: bool) -> int:
     """Say that this is our mistake, and where the traceback is."""
+    import traceback
+
     if os.environ.get("STRATWRIGHT_DEBUG") == "1":
         traceback.print_exc()
         place = "The traceback is above."
@@ -106,6 +106,9 @@ def show_bug(*, as_json: bool) -> int:
 
 
 def _keep_traceback() -> str:
+    import tempfile
+    import traceback
+
     try:
         descriptor, path = tempfile.mkstemp(prefix="stratwright-bug-", suffix=".txt")
         with open(descriptor, "w", encoding="utf-8") as file:

@@ -8,9 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bot.clock import MACHINE_CLOCK
 from bot.redaction import inert
-from bot.report.headline import figure_line, figures_of
 
 if TYPE_CHECKING:
     from bot.forge.port import Forge, PullRequest
@@ -62,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list(args: argparse.Namespace, repository: "Repository", forge: "Forge") -> str:
+    from bot.report.headline import figure_line, figures_of
+
     pulls = forge.pulls()
     figures = {pull.number: _figures(repository, pull) for pull in pulls}
     if args.json:
@@ -96,6 +96,7 @@ def _figures(repository: "Repository", pull: "PullRequest") -> dict[str, Any]:
 
 def _show(args: argparse.Namespace, repository: "Repository", forge: "Forge") -> str:
     from bot.forge.port import Thread
+    from bot.report.headline import figure_line, figures_of
 
     pull = forge.get(args.number)
     summary = _figures(repository, pull)
@@ -149,6 +150,7 @@ def _diff(args: argparse.Namespace, repository: "Repository", forge: "Forge") ->
 
 def _approve(args: argparse.Namespace, repository: "Repository", forge: "Forge") -> str:
     from bot.bus.port import Event, EventName, open_bus, timestamp
+    from bot.clock import MACHINE_CLOCK
     from bot.forge.port import Decision
     from bot.git.identity import task_of_branch
 
