@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bot.proof.verification import Verification
+    from bot.proof.findings import Verification
 
 HELP = "compute the evidence of a tag again and say whether it holds"
 

@@ -22,8 +22,9 @@ from bot.errors import WorldError
 from bot.files import cache_folder
 from bot.git.lock import hold
 from bot.git.repository import Repository
+from bot.proof.findings import Finding, Outcome, Verification
 from bot.proof.product import digest_of, read_wheel
-from bot.proof.verification import Claim, Finding, Outcome, Verification
+from bot.proof.seal_check import Claim
 
 VARIABLE = "STRATWRIGHT_WHEELS"
 INDEX = "index"

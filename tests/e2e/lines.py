@@ -20,7 +20,8 @@ from bot.forge.port import open_forge
 from bot.git.repository import open_repository
 from bot.pipeline import Result, run_line
 from bot.proof.edges import Prover, Workshop
-from bot.proof.verification import Checker, Verification, verify
+from bot.proof.findings import Verification
+from bot.proof.verification import Checker, verify
 from sandbox_runner.mypy_cache import warm_cache
 from sandbox_runner.port import Sandbox, open_sandbox
 from tests.bot.git.worlds import World, commit_file, make_world, quiet_environment, sh

@@ -14,7 +14,7 @@ from bot.git.repository import open_repository
 from bot.proof.evidence import tool_versions
 from bot.proof.other_version import VARIABLE, find_product, trusted_places, verify_elsewhere
 from bot.proof.product import digest_of, read_wheel
-from bot.proof.verification import Claim
+from bot.proof.seal_check import Claim
 from tests.bot.git.worlds import make_world
 
 CLAIM = Claim({}, "corr_0123456789ab", "contracts/x.yaml", "template", __version__, "", {})
