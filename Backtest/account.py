@@ -1,4 +1,4 @@
-"""The account: cash, what was traded, what happened, and the equity after every bar."""
+"""Keeps the account: cash, what was traded, what happened, and the equity after every bar."""
 
 from array import array
 from typing import Unpack

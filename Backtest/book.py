@@ -1,4 +1,4 @@
-"""One symbol's orders and positions: plays a bar against them, in the order stated here.
+"""Plays a bar against one symbol's orders and positions, in the order stated here.
 
 1. Closes that were asked for fill at the open, unless it lies beyond the liquidation. 2. Entries
 fill: market orders at the open, limits and stops where the bar reaches them. 3. Positions meet the

@@ -1,4 +1,4 @@
-"""Open positions with their levels, and the trades they become.
+"""Holds open positions with their levels, and turns them into trades.
 
 Levels are kept in mirrored prices (price x sign), so that one set of fill rules serves longs and
 shorts; see `Backtest.fills`.

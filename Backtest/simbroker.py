@@ -1,4 +1,4 @@
-"""The simulated broker: takes orders, is stepped bar by bar, and answers with events and trades.
+"""Simulates a broker: takes orders, is stepped bar by bar, answers with events and trades.
 
 Its conventions are stated in `metrics.conventions`, and in every report. They are pessimistic
 where a candle leaves room: see `Backtest.fills` for what a bar proves and `Backtest.book` for the

@@ -1,4 +1,4 @@
-"""A strategy's answers for all bars at once: where its rules hold, and what its entries ask for.
+"""Reads a strategy's answers for all bars: where its rules hold, what its entries ask for.
 
 A strategy offers them as a dict: `enter_long`, `exit_long`, `enter_short`, `exit_short` (one truth
 a bar, absent rules left out) and, as in an order, `stop`, `target`, `trail`, `roi` and `size`. A

@@ -1,4 +1,4 @@
-"""The one interface between a strategy and any broker, simulated or live."""
+"""States the one interface between a strategy and any broker, simulated or live."""
 
 from typing import TYPE_CHECKING, Any, Protocol
 

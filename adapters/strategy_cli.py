@@ -1,4 +1,4 @@
-"""The command line of every strategy file: back-test it on candles, or be told why not live.
+"""Runs the command line of every strategy file: a back-test on candles, or why not live.
 
     python Backtest/codes/<file>.py --mode backtest --data data.csv --out results/
     python Backtest/codes/<file>.py --mode live --approval-token human_verified_<timestamp>

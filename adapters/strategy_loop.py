@@ -1,4 +1,4 @@
-"""The loop: shows a strategy one bar after the other and sends what it decides to an adapter.
+"""Shows a strategy one bar after the other and sends what it decides to an adapter.
 
 For every bar t: entries decided on t are placed, the bar is stepped, then exits decided on t are
 asked for; both fill at the open of t + 1 (or at the close of t under `this_close`). The rules

@@ -1,4 +1,4 @@
-"""Sandbox jobs to the answers that were had before: the same question is not asked twice.
+"""Turns a sandbox job into the answer that was had before: nothing is asked twice.
 
 Kept are outcomes, never verdicts: what the sandbox brought out, written down by the trusted side in
 a folder that no sandbox sees. Every gate judges them anew, so a remembered answer is believed no

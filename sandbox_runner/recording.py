@@ -1,4 +1,4 @@
-"""Sandbox jobs to recorded outcomes and back, so that one job may run code and another may judge.
+"""Turns jobs into recorded outcomes and back, so that one job may run code and another judge.
 
 The job that runs generated code records what the sandbox answered to each job, under the digest of
 everything that was asked: command, files, limits. The job that holds the write token asks the same

@@ -1,4 +1,4 @@
-"""Signals and candles to the trades that Freqtrade 2026.9 makes of them in its back-test.
+"""Turns signals and candles into the trades that Freqtrade 2026.9 makes in its back-test.
 
 The `freqtrade` fill profile: Freqtrade's own order of things, price for price, so that a strategy
 written for Freqtrade can be held to its own back-test. It is less honest than SimBroker's profile:

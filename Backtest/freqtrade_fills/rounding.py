@@ -1,4 +1,4 @@
-"""Prices and amounts as Freqtrade rounds them in a back-test: by their shortest decimal text."""
+"""Rounds prices and amounts as Freqtrade does in a back-test: by their shortest decimal text."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""One trade as Freqtrade's back-test keeps it: its values, its stop, its pending exit order."""
+"""Keeps one trade as Freqtrade's back-test does: its values, its stop, its pending exit order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

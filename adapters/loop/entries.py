@@ -1,4 +1,4 @@
-"""What the loops share: an entry becomes an order of the right size, an exit may act or not."""
+"""Turns an entry into an order of the right size, and says whether an exit may act."""
 
 from collections.abc import Mapping
 

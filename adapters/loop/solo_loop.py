@@ -1,4 +1,4 @@
-"""The loop of `adapters.strategy_loop` for one symbol on a fresh simulated broker, by a short way.
+"""Runs the loop for one symbol on a fresh simulated broker, by a short way.
 
 The same questions in the same order and the same answers to the last bit; only bars at which the
 broker has nothing to do are not stepped one by one.

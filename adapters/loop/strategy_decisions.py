@@ -1,4 +1,4 @@
-"""What a strategy decides, bar by bar: asked of the strategy itself, or read from a record."""
+"""Asks a strategy what it decides, bar by bar, or reads it from a record."""
 
 from __future__ import annotations
 

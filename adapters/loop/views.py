@@ -1,4 +1,4 @@
-"""Light, read-only stand-ins for a frame and its columns, for code that asks one bar at a time.
+"""Shows a frame and its columns, light and read-only, to code that asks one bar at a time.
 
 `df["close"].iloc[idx]` costs pandas about 20 microseconds and a view a tenth of one. A view gives
 what pandas gives: numpy's own scalars for one place, and for all else, slices too, it becomes the

@@ -1,4 +1,4 @@
-"""Freqtrade's own answers to a strategy file: its signals on every candle, and its back-test.
+"""Turns a strategy file into Freqtrade's own answers: its signals and its back-test.
 
 Runs inside, with an interpreter that has Freqtrade and need not have anything of ours:
 `python ask_freqtrade.py request.json answer.json`. No network: the only thing that Freqtrade
