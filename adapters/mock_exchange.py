@@ -1,4 +1,4 @@
-"""Turns candles into an exchange as CCXT shows one: the same methods, the same shapes, no network."""
+"""Turns candles into an exchange as CCXT shows one: the same methods and shapes, no network."""
 
 from __future__ import annotations
 

@@ -11,10 +11,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox_runner.port import JOB_FOLDER, PACKAGES_FOLDER
+from sandbox_runner.port import JOB_FOLDER, PACKAGES_FOLDER, Job
 
 PACKAGES = ("Backtest", "adapters", "sandbox_runner")
 CANDIDATE_FOLDERS = ("Backtest/codes", "Backtest/freqtrade")
+OPEN_FILES = 256
+# Address space that is reserved but never touched (thread stacks, malloc arenas, libraries).
+ADDRESS_HEADROOM_MB = 4096
 HOUSE = Path(__file__).resolve().parent.parent
 # Where shared libraries live, and the few files that the loader and the C library ask for.
 _LIBRARIES = ("/lib", "/lib32", "/lib64", "/libx32", "/usr/lib", "/usr/lib32", "/usr/lib64")
@@ -84,3 +87,32 @@ def candidate_links() -> tuple[tuple[str, str], ...]:
     return tuple(
         (f"{PACKAGES_FOLDER}/{name}", f"{JOB_FOLDER}/{name}") for name in CANDIDATE_FOLDERS
     )
+
+
+def environment_of(job: Job, python: str) -> dict[str, str]:
+    """All that the job finds in its environment.
+
+    `python -I` would ignore PYTHONHASHSEED, and no -X option sets the seed. What -I is for is had
+    otherwise: the environment holds nothing but these lines, PYTHONSAFEPATH keeps the script's
+    folder and the current one off the path (-P), PYTHONNOUSERSITE the user's packages (-s). As
+    variables they also hold for every Python that the job starts. /packages comes before the
+    standard library on the path and holds nothing but our three packages.
+    """
+    return {
+        "PATH": str(Path(python).parent),
+        "HOME": "/tmp",  # noqa: S108
+        "TMPDIR": "/tmp",  # noqa: S108
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+        "PYTHONPATH": PACKAGES_FOLDER,
+        "PYTHONHASHSEED": str(job.hash_seed),
+        "PYTHONSAFEPATH": "1",
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUTF8": "1",
+        # One thread: no result depends on how a sum was divided, and threads count as processes.
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+        **job.environment,
+    }

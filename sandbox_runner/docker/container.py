@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox_runner.docker import first_process
-from sandbox_runner.namespace.launch import ADDRESS_HEADROOM_MB, OPEN_FILES, environment_of
+from sandbox_runner.inner_layout import ADDRESS_HEADROOM_MB, OPEN_FILES, environment_of
 from sandbox_runner.port import (
     JOB_FOLDER,
     OUT_FOLDER,

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sandbox_runner.inner_layout import HOUSE, Layout, candidate_links
+from sandbox_runner.inner_layout import (
+    ADDRESS_HEADROOM_MB,
+    HOUSE,
+    OPEN_FILES,
+    Layout,
+    candidate_links,
+    environment_of,
+)
 from sandbox_runner.namespace import confine
 from sandbox_runner.port import (
     JOB_FOLDER,
@@ -20,9 +27,6 @@ from sandbox_runner.port import (
 )
 
 _MEBIBYTE = 1024 * 1024
-OPEN_FILES = 256
-# Address space that is reserved but never touched (thread stacks, malloc arenas, libraries).
-ADDRESS_HEADROOM_MB = 4096
 
 
 @dataclass(frozen=True)
@@ -181,32 +185,3 @@ def _limits(job: Job, memory_counted: bool) -> dict[str, int]:
     if not memory_counted:
         limits["RLIMIT_DATA"] = memory
     return limits
-
-
-def environment_of(job: Job, python: str) -> dict[str, str]:
-    """All that the job finds in its environment.
-
-    `python -I` would ignore PYTHONHASHSEED, and no -X option sets the seed. What -I is for is had
-    otherwise: the environment holds nothing but these lines, PYTHONSAFEPATH keeps the script's
-    folder and the current one off the path (-P), PYTHONNOUSERSITE the user's packages (-s). As
-    variables they also hold for every Python that the job starts. /packages comes before the
-    standard library on the path and holds nothing but our three packages.
-    """
-    return {
-        "PATH": str(Path(python).parent),
-        "HOME": "/tmp",  # noqa: S108
-        "TMPDIR": "/tmp",  # noqa: S108
-        "LANG": "C.UTF-8",
-        "TZ": "UTC",
-        "PYTHONPATH": PACKAGES_FOLDER,
-        "PYTHONHASHSEED": str(job.hash_seed),
-        "PYTHONSAFEPATH": "1",
-        "PYTHONNOUSERSITE": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONUTF8": "1",
-        # One thread: no result depends on how a sum was divided, and threads count as processes.
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
-        **job.environment,
-    }
