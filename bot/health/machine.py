@@ -15,8 +15,8 @@ from bot.gates.freqtrade.installation import (
     find_freqtrade,
     freqtrade_version,
 )
+from bot.gates.table import NAMES
 from bot.git.repository import open_repository
-from bot.proof.examination import DYNAMIC, STATIC
 from sandbox_runner.docker.docker_engine import DockerSandbox, engine_may_answer
 from sandbox_runner.port import Sandbox, SandboxUnavailable, open_sandbox
 from sandbox_runner.probe import try_isolation
@@ -134,5 +134,4 @@ def _cache() -> Finding:
 
 
 def _gates() -> Finding:
-    names = [*(gate.name for gate in STATIC), *DYNAMIC]
-    return Finding("gates", bool(names), ", ".join(names))
+    return Finding("gates", bool(NAMES), ", ".join(NAMES))

@@ -10,29 +10,20 @@ from bot.errors import InputError
 from bot.gates.answer_reader import NoAnswer, plain_text
 from bot.gates.behaviour import (
     disagreement,
-    judge_determinism,
-    judge_elsewhere,
-    judge_lookahead,
     judge_tests,
     judge_trusted_tests,
     name_idle,
     whole_decisions,
 )
-from bot.gates.constitution import ConstitutionGate
 from bot.gates.engine_parity import judge_engine_parity
-from bot.gates.foreign.template_gate import NAME as TEMPLATE
 from bot.gates.foreign.template_gate import judge_template
 from bot.gates.freqtrade.target import NAME as FREQTRADE
 from bot.gates.freqtrade.target import examine_freqtrade
-from bot.gates.imports import ImportsGate
 from bot.gates.mutation.mutation_gate import GATE as MUTATION
 from bot.gates.mutation.mutation_gate import try_mutants
-from bot.gates.outcome import judge_acceptance, judge_artifacts, judge_correlation
-from bot.gates.port import Case, Gate, Verdict
+from bot.gates.port import Case, Verdict
 from bot.gates.questions import Trial
-from bot.gates.secrets import SecretsGate
-from bot.gates.syntax import SyntaxGate
-from bot.gates.tools import judge_tool
+from bot.gates.table import FOREIGN, LINTERS, NAMES, STATIC, TABLE, Inquiry
 from bot.proof.assignment import Assignment
 from bot.proof.edges import Prover
 from bot.proof.evidence import report_file, result_files
@@ -41,36 +32,10 @@ from bot.proof.origin import is_the_templates, template_files
 from bot.proof.targets import ADAPTER_ONLY, Targets
 from bot.proof.trial import run_trial
 
-STATIC: tuple[Gate, ...] = (SyntaxGate(), ImportsGate(), ConstitutionGate(), SecretsGate())
-DYNAMIC = (
-    "flake8",
-    "mypy",
-    "bandit",
-    "pytest",
-    "determinism",
-    "lookahead",
-    "elsewhere",
-    "engine-parity",
-    "artifacts",
-    "correlation",
-    "acceptance",
-)
-# The parts of a trial that a gate judges.
-_PARTS = {
-    "flake8": {"flake8"},
-    "mypy": {"mypy"},
-    "bandit": {"bandit"},
-    "pytest": {"pytest", "whole"},
-    "determinism": {"whole", "again"},
-    "lookahead": {"whole", "cuts"},
-    "elsewhere": {"again"},
-}
-# Beside the others, where the template did not write the candidate.
-FOREIGN = (TEMPLATE, MUTATION)
 MOST_MUTANTS = 80
 MOST_BYTES = 1_000_000
 MOST_FILES = 50
-NAMES = (*(gate.name for gate in STATIC), *DYNAMIC)
+STEP = "mend what the first refused gate names"
 
 
 def gate_names(targets: Targets = ADAPTER_ONLY, foreign: bool = False) -> tuple[str, ...]:
@@ -181,8 +146,7 @@ def _judge_foreign(
 
 def _unjudged(names: tuple[str, ...], cause: str) -> Examination:
     """Gates that could not run have failed."""
-    step = "mend what the first refused gate names"
-    verdicts = (Verdict(name, False, "not run", f"not run: {cause}", "", step) for name in names)
+    verdicts = (Verdict(name, False, "not run", f"not run: {cause}", "", STEP) for name in names)
     return Examination(tuple(verdicts), {}, None)
 
 
@@ -199,45 +163,36 @@ def judge_trial(
     has it already; it counts where the strategy's are the same.
     """
     contract, program, data = work.contract, work.program, work.data
-    correlation_id = work.origin.correlation_id
-    strategy = contract.strategy_file
-    tests = contract.tests_file
+    name, tests = work.origin.correlation_id, contract.tests_file
     judgement, difference, played = _replay(work, trial)
-    tools = [
-        judge_tool(tool, trial.tools[tool], case.files) for tool in ("flake8", "mypy", "bandit")
-    ]
     tested, report = judge_tests(trial.tests, tests, case.files[tests], difference)
     if trial.trusted is not None:
         tested = judge_trusted_tests(trial.trusted, tests, case.files[tests], tested)
     tested = name_idle(tested, idle_clauses(contract, program))
     results: dict[str, bytes] = {} if report is None else {"test_report.json": report_file(report)}
     if judgement is not None:
-        results |= result_files(judgement, correlation_id)
-    behaviour = [
-        judge_determinism(trial, strategy),
-        judge_lookahead(trial, contract, program, strategy),
-        judge_elsewhere(trial, contract, program, strategy),
-    ]
-    if judgement is None:
-        step = "mend what the first refused gate names"
-        last = [
-            Verdict(name, False, "not run", f"not run: {difference}", strategy, step)
-            for name in ("engine-parity", "artifacts", "correlation", "acceptance")
-        ]
-    else:
+        results |= result_files(judgement, name)
+
+    def parity() -> Verdict:
         if own_parity is not None and not difference:
-            parity = own_parity()
-        else:
-            parity = judge_engine_parity(contract, program, data, played)
-        last = [
-            parity,
-            judge_artifacts(results),
-            judge_correlation(results["events.log"], correlation_id),
-            judge_acceptance(contract.acceptance, judgement.summary),
-        ]
+            return own_parity()
+        return judge_engine_parity(contract, program, data, played)
+
+    summary = judgement.summary if judgement is not None else {}
+    asked = Inquiry(contract, program, name, case, trial, tested, results, summary, parity)
+    unrun = f"not run: {difference}"
+    judged = [
+        Verdict(row.name, False, "not run", unrun, contract.strategy_file, STEP)
+        if row.needs_backtest and judgement is None
+        else row.judge(asked)
+        for row in TABLE
+    ]
+    tools = tuple(verdict for verdict in judged if verdict.name in LINTERS)
+    others = tuple(verdict for verdict in judged if verdict.name not in LINTERS)
     crash = difference if judgement is None else ""
-    verdicts = (*static, *tools, *told_once((tested, *behaviour, *last), crash))
-    return Examination(verdicts, results, judgement, _remembered(trial))
+    verdicts = (*static, *tools, *told_once(others, crash))
+    remembered = frozenset(row.name for row in TABLE if row.jobs and row.jobs <= trial.remembered)
+    return Examination(verdicts, results, judgement, remembered)
 
 
 def told_once(verdicts: tuple[Verdict, ...], crash: str) -> tuple[Verdict, ...]:
@@ -246,18 +201,12 @@ def told_once(verdicts: tuple[Verdict, ...], crash: str) -> tuple[Verdict, ...]:
     if not core:
         return verdicts
     teller = next((verdict.name for verdict in verdicts if core in verdict.reason), "")
-    step = "mend what the first refused gate names"
     return tuple(
-        replace(verdict, figure="not run", reason=f"not run: see {teller}", next_step=step)
+        replace(verdict, figure="not run", reason=f"not run: see {teller}", next_step=STEP)
         if core in verdict.reason and verdict.name != teller
         else verdict
         for verdict in verdicts
     )
-
-
-def _remembered(trial: Trial) -> frozenset[str]:
-    """The gates that needed nothing to be run."""
-    return frozenset(gate for gate, parts in _PARTS.items() if parts <= trial.remembered)
 
 
 def _replay(work: Assignment, trial: Trial) -> tuple[Judgement | None, str, Mapping[str, Any]]:

@@ -10,6 +10,7 @@ from bot.data.market_data import MarketData, read_market_data
 from bot.errors import InputError, StratwrightError, WorldError
 from bot.gates.freqtrade.installation import HOW_TO_INSTALL, find_freqtrade
 from bot.gates.port import Case
+from bot.gates.table import STATIC
 from bot.proof.assignment import Assignment, assign_in
 from bot.proof.comparison import find_differences, written
 from bot.proof.edges import Prover
@@ -20,7 +21,7 @@ from bot.proof.evidence import (
     sha256,
     tool_versions,
 )
-from bot.proof.examination import STATIC, gate_names
+from bot.proof.examination import gate_names
 from bot.proof.findings import Finding, Outcome, Stop, judged
 from bot.proof.judge import decide, judge
 from bot.proof.line import prove, write

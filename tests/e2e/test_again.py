@@ -10,10 +10,10 @@ from bot.commands.run import in_order
 from bot.contract.language import program
 from bot.errors import InputError
 from bot.forge.port import open_forge
+from bot.gates.table import NAMES
 from bot.git.command import GitCommand
 from bot.git.proposal import BranchTaken
 from bot.git.repository import open_repository
-from bot.proof.examination import NAMES
 from tests.bot.git.worlds import World, commit_file, sh
 from tests.e2e.lines import (
     contract_text,

@@ -13,7 +13,8 @@ from bot.coder.template.template_coder import TemplateCoder
 from bot.commands.status import read_standings
 from bot.contract.model import AnyContract
 from bot.errors import WorldError
-from bot.proof.examination import NAMES, gate_names
+from bot.gates.table import NAMES
+from bot.proof.examination import gate_names
 from sandbox_runner.answer_cache import Memory
 from sandbox_runner.port import Job, Outcome, SandboxUnavailable
 from tests.bot.git.worlds import World

@@ -5,10 +5,10 @@ import pytest
 
 from bot.forge.port import PullState, Thread
 from bot.gates.freqtrade.installation import VARIABLE
+from bot.gates.table import NAMES
 from bot.git.repository import open_repository
 from bot.locks.pins import locked_version
 from bot.proof.evidence import tool_versions
-from bot.proof.examination import NAMES
 from bot.proof.verification import Checker, verify
 from bot.report.hidden_block import read_hidden_block
 from bot.settings import Settings

@@ -14,8 +14,9 @@ from bot.gates.foreign.strange_parts import find_missing_tests, find_strange_par
 from bot.gates.foreign.strange_reading import find_strange_reading
 from bot.gates.foreign.template_gate import judge_template
 from bot.gates.port import Case, Verdict
+from bot.gates.table import STATIC
 from bot.proof.edges import Prover
-from bot.proof.examination import STATIC, Examination, examine, gate_names
+from bot.proof.examination import Examination, examine, gate_names
 from bot.proof.origin import is_the_templates, template_files
 from sandbox_runner.port import open_sandbox
 from tests.bot.proof.assignments import assigned

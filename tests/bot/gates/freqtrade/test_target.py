@@ -9,7 +9,8 @@ import pytest
 from bot.contract.language.program import compile_contract
 from bot.gates.freqtrade.parity import Expectation, without_gaps
 from bot.gates.freqtrade.target import judge_freqtrade
-from bot.proof.examination import NAMES, gate_names
+from bot.gates.table import NAMES
+from bot.proof.examination import gate_names
 from bot.proof.targets import ADAPTER_ONLY, Targets
 from sandbox_runner.jobs import FREQTRADE_ANSWER, freqtrade_job
 from sandbox_runner.port import Outcome
