@@ -12,9 +12,10 @@ from bot.contract.load import load_contract
 from bot.data.market_data import read_market_data
 from bot.errors import InputError
 from bot.proof.judge import decide, judge
+from bot.settings import FILE as SETTINGS
 from bot.settings import FORM, WORKFLOW, Settings
 from bot.workflow import starter
-from bot.workflow.starter import CANDLES, SETTINGS, released_action, workflow_text
+from bot.workflow.starter import CANDLES, released_action, workflow_text
 
 ACTION = f"stratwright/stratwright@{'b' * 40}"
 SCHEMA = "contracts/schema/contract-1.0.json"
