@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import bot.git.delivery
 import bot.git.remote
@@ -26,6 +25,8 @@ def judged_once() -> Iterator[None]:
     kept: dict[str, Examination] = {}
 
     def once(work: Assignment, case: Case, prover: Prover) -> Examination:
+        if not isinstance(prover.sandbox, ReplayingSandbox):
+            return examine(work, case, prover)  # the gates job asks a sandbox that runs code
         key = digest(work, case, prover.sandbox)
         if key not in kept:
             kept[key] = examine(work, case, prover)
@@ -46,9 +47,8 @@ def judged_once() -> Iterator[None]:
             setattr(module, name, value)
 
 
-def digest(work: Assignment, case: Case, sandbox: Any) -> str:
+def digest(work: Assignment, case: Case, sandbox: ReplayingSandbox) -> str:
     """All that an examination is a function of."""
-    assert isinstance(sandbox, ReplayingSandbox)
     parts = (
         contract_digest(work.contract),
         sorted(case.files.items()),
