@@ -177,16 +177,16 @@ WRONG_ANSWERS = {
 }
 
 # These answer in the right form; what they answer is not what the contract says.
+PATCHED_PANDAS = at_import("import pandas; pandas.Series.iloc = property(lambda s: [True] * 999)")
+
 WRONG_DECISIONS = {
     "patched-sizing": Attack(
         at_import("import adapters.sizing; adapters.sizing.volume_of = lambda *a: 1e300"),
         "the order's volume",
     ),
-    "patched-pandas": Attack(
-        at_import("import pandas; pandas.Series.iloc = property(lambda s: [True] * 999)"),
-        "the strategy differs",
+    "mutates-candles": Attack(
+        in_entries('df["close"] = df["close"] * 1.01'), "does not support item assignment"
     ),
-    "mutates-candles": Attack(in_entries('df["close"] = df["close"] * 1.01'), "the order's"),
     "senseless-levels": Attack(
         {ENTRY: "        return {**self._order(df, indicators, idx), 'sl': -1e308}\n"},
         "the order's sl|cannot be replayed",

@@ -28,6 +28,7 @@ from tests.e2e.attacks import (
     HEAD,
     LOOK_AHEAD,
     NO_ANSWER,
+    PATCHED_PANDAS,
     RARE_CHANCE,
     RULE,
     TEST_ATTACKS,
@@ -128,6 +129,13 @@ def test_tests_that_pass_do_not_help_decisions_that_differ(name: str, place: Pat
     assert not found.passed
     assert "do not follow the contract" in found.reason
     assert re.search(attack.reason, found.reason), found.reason
+
+
+def test_a_patched_pandas_is_seen_when_pandas_is_shown(place: Path) -> None:
+    """The first pass shows the engine's views, which pandas has no part in; the second pandas."""
+    found = verdict(examined(place, PATCHED_PANDAS, ("whole", "again")), "determinism")
+    assert not found.passed
+    assert found.reason == "bar 0: the answer changes when asked a second time"
 
 
 @pytest.mark.parametrize("name", LOOK_AHEAD)
