@@ -19,11 +19,12 @@ SOURCES := adapters Backtest benchmarks bot sandbox_runner tools
 WORKERS ?= $(shell echo $$((2 * $$(nproc))))
 PYTEST_ARGS ?=
 # Python writes its bytecode, whatever the shell says: hundreds of processes read it again.
-PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+# A file stays with one worker, which makes what its tests share once; the longest begin.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # For the engine's race: --quick, --bars, --rounds, --limit-s.
 BENCH_ARGS ?=
 
-.PHONY: attacks audit lock sbom corpus deep faults freqtrade golden help mutants quick setup demo test check bench bench-engine worlds clean
+.PHONY: attacks audit lock npm sbom corpus deep examples faults freqtrade golden help mutants pictures quick setup demo test check bench bench-engine worlds clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +46,8 @@ $(READY): pyproject.toml tools/setup_system.sh tools/dev_lock.txt bot/locks/gith
 	@$(BIN)/python -c 'from bot.workshop import say_on_terminal, warm_mypy_cache; warm_mypy_cache(say_on_terminal)'
 	@touch $@
 
+npm: $(NPM_READY)
+
 $(NPM_READY): tools/npm/package.json tools/npm/check_workflow.mjs tools/setup_npm.sh
 	@bash tools/setup_npm.sh
 	@touch $@
@@ -57,7 +60,7 @@ $(FREQTRADE)/.ready: tools/freqtrade.txt
 	@$(FREQTRADE)/bin/python -m pip install --quiet --disable-pip-version-check -r tools/freqtrade.txt
 	@touch $@
 
-demo: $(READY)  ## write, test and backtest an example strategy into build/demo
+demo: $(READY)  ## write, prove and propose an example strategy, in build/demo
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash tools/demo.sh
 
 test: $(READY) $(NPM_READY)  ## run all tests; those of Freqtrade after `make freqtrade`
@@ -67,11 +70,18 @@ test: $(READY) $(NPM_READY)  ## run all tests; those of Freqtrade after `make fr
 quick: $(READY)  ## a minute: ruff and the tests that answer to what you changed
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tools.quick -n 2 --dist worksteal $(PYTEST_ARGS)
 
+examples: $(READY)  ## every template of `stratwright new` through all gates
+	@STRATWRIGHT_EVERY_TEMPLATE=1 $(PYTEST) tests/bot/examples $(PYTEST_ARGS)
+
+pictures: demo  ## make the README's pictures of the demo again; needs Chromium
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m tools.pictures
+
 deep: $(READY)  ## the properties with fifty times as many examples, others on every run
 	@$(PYTEST) --hypothesis-profile=deep -m hypothesis $(PYTEST_ARGS)
 
-attacks: $(READY)  ## every hostile candidate of tests/security, of which the tests take a few
-	@STRATWRIGHT_EVERY_LOOKAHEAD=1 STRATWRIGHT_TROJANS=all $(PYTEST) tests/security $(PYTEST_ARGS)
+attacks: $(READY)  ## every hostile candidate and every mutant, of which the tests take a few
+	@STRATWRIGHT_EVERY_ATTACK=1 $(PYTEST) tests/security tests/e2e/test_hostile.py tests/bot/gates \
+	  tests/freqtrade/test_corpus.py $(PYTEST_ARGS)
 
 # For the mutants: --count, --seed, --rooms, --tests.
 MUTANTS_ARGS ?= --count 60
@@ -90,6 +100,7 @@ bench: $(READY)  ## measure what the README claims
 	@$(BIN)/python -m benchmarks.gates
 	@$(BIN)/python -m benchmarks.verify
 	@$(BIN)/python -m benchmarks.serve
+	@$(BIN)/python -m benchmarks.brain
 
 bench-engine: $(READY)  ## race the engine against its peers, side by side
 	@$(BIN)/python -m benchmarks.engine $(BENCH_ARGS)

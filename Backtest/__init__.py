@@ -1,1 +1,1 @@
-"""The laboratory: candles and orders in, trades and figures out."""
+"""Simulates trading: candles and orders in, trades and figures out."""

@@ -1,14 +1,46 @@
 """Keeps the account: cash, what was traded, what happened, and the equity after every bar."""
 
 from array import array
-from typing import Unpack
+from collections.abc import Mapping
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adapters.orders import BrokerEvent, EventDetails
+from Backtest.orders import Order
 from Backtest.positions import Trade
 from Backtest.times import iso
+from Backtest.trading_types import BrokerEvent, EventDetails
+
+
+def entry_details(order: Order, price: float, rule: str) -> EventDetails:
+    """Says what an entry that meets its bar is about."""
+    return {
+        "position_id": order.position_id,
+        "order_id": order.order_id,
+        "symbol": order.symbol,
+        "action": "BUY" if order.sign > 0 else "SELL",
+        "side": "long" if order.sign > 0 else "short",
+        "volume": order.volume,
+        "price": price,
+        "rule": rule,
+        "comment": order.comment,
+    }
+
+
+def refusal_details(request: Mapping[str, Any], reason: str) -> EventDetails:
+    """Says what a request that is refused at once is about."""
+    return {
+        "position_id": None,
+        "order_id": None,
+        "symbol": request.get("symbol"),
+        "action": request.get("action"),
+        "volume": request.get("volume"),
+        "price": None,
+        "rule": "refused",
+        "comment": str(request.get("comment") or ""),
+        "reason": reason,
+    }
 
 
 class Account:
@@ -18,21 +50,7 @@ class Account:
     is no leverage, and long and short need the same cash.
     """
 
-    __slots__ = (
-        "capital",
-        "cash",
-        "cash_rows",
-        "equity_rows",
-        "events",
-        "fresh",
-        "paid_fees",
-        "realized_pnl",
-        "times",
-        "trades",
-    )
-
     def __init__(self, capital: float) -> None:
-        """Start with cash alone."""
         self.capital = capital
         self.cash = capital
         self.trades: list[Trade] = []
@@ -46,7 +64,7 @@ class Account:
         self.cash_rows = array("d")
 
     def can_pay(self, amount: float) -> bool:
-        """Whether the cash covers an amount; a billionth of it is float noise."""
+        """Says whether the cash covers an amount; a billionth of it is float noise."""
         return amount <= self.cash * (1.0 + 1e-9)
 
     def book(self, trade: Trade) -> None:

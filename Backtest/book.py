@@ -7,9 +7,8 @@ after the fill. 4. Under `this_close`, market entries fill at the close. 5. Trai
 the finished bar.
 """
 
-from adapters.orders import EventDetails
 from Backtest import rejections
-from Backtest.account import Account
+from Backtest.account import Account, entry_details
 from Backtest.fills import (
     FROM_OPEN,
     Bar,
@@ -29,24 +28,9 @@ BEFORE_TIME = -(2**62)
 
 
 class Book:
-    """What waits and what is open in one symbol."""
-
-    __slots__ = (
-        "account",
-        "bars",
-        "close",
-        "first_open",
-        "market_cost",
-        "orders",
-        "positions",
-        "row",
-        "settings",
-        "symbol",
-        "time",
-    )
+    """Holds what waits and what is open in one symbol."""
 
     def __init__(self, symbol: str, settings: SimSettings, account: Account, bars: int) -> None:
-        """Open an empty book after some bars."""
         self.symbol = symbol
         self.settings = settings
         self.account = account
@@ -60,7 +44,7 @@ class Book:
         self.market_cost = settings.slippage + settings.spread / 2.0
 
     def value(self) -> float:
-        """What the open positions are worth at the last close."""
+        """Tells what the open positions are worth at the last close."""
         return sum(position.value(self.close) for position in self.positions)
 
     def add(self, order: Order) -> None:
@@ -136,17 +120,7 @@ class Book:
         notional = order.volume * fill.price
         fee = notional * self.settings.commission
         least = self.settings.min_notional
-        told: EventDetails = {
-            "position_id": order.position_id,
-            "order_id": order.order_id,
-            "symbol": order.symbol,
-            "action": "BUY" if order.sign > 0 else "SELL",
-            "side": "long" if order.sign > 0 else "short",
-            "volume": order.volume,
-            "price": fill.price,
-            "rule": fill.rule,
-            "comment": order.comment,
-        }
+        told = entry_details(order, fill.price, fill.rule)
         if least is not None and notional < least:
             reason = rejections.worth_too_little(notional, least)
             self.account.tell("order_rejected", timestamp=fill.time, **told | {"reason": reason})
@@ -193,7 +167,7 @@ class Book:
         return position.volume
 
     def _best_price(self, position: Position, leave: Exit, limit: float) -> float | None:
-        """The price under the best reading: the limit, or still holding at the close."""
+        """Gives the price under the best reading: the limit, or still holding at the close."""
         if leave.best_price is None:
             return None
         held = leave.best_price != limit
@@ -205,14 +179,9 @@ class Book:
         return min(price, position.most)
 
     def _price(self, raw: float, buying: bool, *, market: bool) -> float:
-        """What a fill at a market price is paid at."""
-        return fill_price(
-            raw,
-            buying,
-            market=market,
-            cost=self.market_cost,
-            tick=self.settings.tick,
-        )
+        """Tells what a fill at a market price is paid at."""
+        tick = self.settings.tick
+        return fill_price(raw, buying, market=market, cost=self.market_cost, tick=tick)
 
     def _leave(self, position: Position, trade: Trade, event: str) -> Trade:
         """Book a trade, give the cash back, and keep what is left of the position."""
@@ -250,12 +219,12 @@ class Book:
         return trade
 
     def _rest(self, volume: float) -> float:
-        """What is left of a position, in whole lots: 0.3 less 0.1 is 0.2."""
+        """Tells what is left of a position, in whole lots: 0.3 less 0.1 is 0.2."""
         lot = self.settings.lot
         return volume if lot is None else multiple(round(volume / lot), lot)
 
     def forced_exits(self) -> list[Trade]:
-        """What selling everything at the last close would bring; nothing is changed."""
+        """Tells what selling everything at the last close would bring; nothing is changed."""
         trades = []
         for position in self.positions:
             price = self._leaving_price(position, position.sign * self.close, stopped=True)
@@ -281,7 +250,7 @@ class Book:
 
 
 def _reached(order: Order, bar: Bar, at_close: bool) -> tuple[str, float, int] | None:
-    """The rule, market price and way in of an order that this bar fills."""
+    """Gives the rule, market price and way in of an order that this bar fills."""
     if order.type == "MARKET" or order.price is None:
         rule = "enter_long" if order.sign > 0 else "enter_short"
         return rule, bar.close if at_close else bar.open, FROM_OPEN

@@ -44,7 +44,7 @@ READERS = {
 
 @dataclass(frozen=True)
 class Candles:
-    """One symbol's candles as plain columns; `times` are UTC milliseconds of the opens."""
+    """Holds one symbol's candles as plain columns; `times` are UTC milliseconds of the opens."""
 
     times: NDArray[np.int64]
     open: NDArray[np.float64]
@@ -54,22 +54,21 @@ class Candles:
     volume: NDArray[np.float64]
 
     def __len__(self) -> int:
-        """How many candles."""
         return len(self.times)
 
     @cached_property
     def plain(self) -> PlainColumns:
-        """The columns as sequences of Python's own numbers, made one by one as they are read."""
+        """Gives the columns as sequences of Python's own numbers, made as they are read."""
         columns: list[Any] = [self.times, *(getattr(self, name) for name in COLUMNS)]
         return PlainColumns(*(memoryview(column) for column in columns))
 
     def row(self, idx: int) -> tuple[int, float, float, float, float, float]:
-        """One candle: time, open, high, low, close, volume."""
+        """Gives one candle: time, open, high, low, close, volume."""
         times, opens, highs, lows, closes, volumes = self.plain
         return times[idx], opens[idx], highs[idx], lows[idx], closes[idx], volumes[idx]
 
     def between(self, first: int | None, last: int | None) -> Candles:
-        """The candles from a moment on, before another; None is no limit."""
+        """Gives the candles from a moment on, before another; None is no limit."""
         start = 0 if first is None else int(np.searchsorted(self.times, first))
         stop = len(self) if last is None else int(np.searchsorted(self.times, last))
         if (start, stop) == (0, len(self)):
@@ -79,7 +78,7 @@ class Candles:
 
 
 class PlainColumns(NamedTuple):
-    """The columns of candles, value by value; lists of them would take longer than most runs."""
+    """Holds the columns value by value; lists of them would take longer than most runs."""
 
     times: Sequence[int]
     open: Sequence[float]
@@ -138,7 +137,7 @@ def parse_columns(data: bytes, path: str | Path) -> Candles:
 
 
 def _reader_of(file: Path) -> str:
-    """The name of pandas' function that reads files of this kind."""
+    """Reads the name of pandas' function that reads files of this kind."""
     reader = next((READERS[kind] for kind in READERS if file.name.lower().endswith(kind)), None)
     if reader is None:
         raise CandleError(f"{file} is no candle file", f"Known kinds: {', '.join(READERS)}")
@@ -146,12 +145,27 @@ def _reader_of(file: Path) -> str:
 
 
 def _parse_frame(data: bytes, file: Path) -> pd.DataFrame:
+    frame = raw_frame(data, file)
+    try:
+        tidy = tidy_candles(frame)
+        check_candles(tidy)
+    except CandleError as error:
+        raise _located(error, file) from None
+    return tidy
+
+
+def raw_frame(data: bytes, file: Path) -> pd.DataFrame:
+    """Read the table of a candle file as it is written; nothing in it is checked.
+
+    Raises:
+        CandleError: the file is of no known kind, or cannot be read as one of its kind.
+    """
     import pandas as pd
 
     reader = _reader_of(file)
     options = {"compression": "gzip"} if file.name.lower().endswith(".gz") else {}
     try:
-        frame = getattr(pd, reader)(io.BytesIO(data), **options)
+        frame: pd.DataFrame = getattr(pd, reader)(io.BytesIO(data), **options)
     except ImportError:
         raise CandleError(
             f"{file} needs the package pyarrow to be read", "Run: pip install pyarrow"
@@ -161,12 +175,7 @@ def _parse_frame(data: bytes, file: Path) -> pd.DataFrame:
         raise CandleError(f"cannot read {file}: {reason}", "Is it a whole candle file?") from None
     if reader == "read_json" and len(frame.columns) == 1 + len(COLUMNS):
         frame = frame.set_axis([TIME_NAMES[0], *COLUMNS], axis=1)  # rows without names
-    try:
-        tidy = tidy_candles(frame)
-        check_candles(tidy)
-    except CandleError as error:
-        raise _located(error, file) from None
-    return tidy
+    return frame
 
 
 def _plain_csv(data: bytes) -> Candles | None:
@@ -232,7 +241,7 @@ def tidy_candles(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_tidy(frame: pd.DataFrame) -> bool:
-    """Whether there is nothing to do."""
+    """Says whether there is nothing to do."""
     import pandas as pd
 
     kinds = frame.dtypes.to_dict()
@@ -266,7 +275,7 @@ def _moments(frame: pd.DataFrame) -> pd.DatetimeIndex:
     return pd.to_datetime(_each_ms(values.tolist()), unit="ms", utc=True).as_unit("ms")
 
 
-def _each_ms(values: Sequence[Any]) -> list[int]:
+def _each_ms(values: Sequence[object]) -> list[int]:
     """Read moments: all at once where they are written alike, else one by one."""
     with suppress(TypeError, ValueError):  # reading one by one names the row
         return _alike(values)
@@ -353,7 +362,7 @@ def check_columns(columns: Candles, symbols: Sequence[str] | None = None) -> Non
         raise _at(late, f"its time {moment} is not after the candle before it")
 
 
-def _refuse_seconds(times: np.ndarray[Any, Any]) -> None:
+def _refuse_seconds(times: NDArray[np.int64]) -> None:
     """Refuse whole seconds, which as milliseconds would be the first weeks of 1970."""
     first, last = int(times[0]), int(times[-1])
     if _SECONDS[0] <= min(first, last) and max(first, last) <= _SECONDS[1]:
@@ -382,7 +391,7 @@ def check_spacing(columns: Candles, timeframe: str, label: str) -> None:
 
 
 def pass_columns(columns: Candles) -> bool:
-    """Whether machine code, where it is at hand, finds nothing wrong."""
+    """Says whether machine code, where it is at hand, finds nothing wrong."""
     if not is_loaded(len(columns)):
         return False
     from Backtest.compiled.candle_pass import are_sound
@@ -392,7 +401,7 @@ def pass_columns(columns: Candles) -> bool:
 
 
 def _first_malformed(columns: Candles) -> int | None:
-    """The first row whose numbers cannot be a candle, looked for block by block."""
+    """Finds the first row whose numbers cannot be a candle, looked for block by block."""
     for first in range(0, len(columns), BLOCK_ROWS):
         part = slice(first, first + BLOCK_ROWS)
         o, h, lo, c, v = (getattr(columns, name)[part] for name in COLUMNS)
@@ -408,12 +417,12 @@ def _first_malformed(columns: Candles) -> int | None:
     return None
 
 
-def _first_out_of_order(times: NDArray[np.int64], symbols: Sequence[Any] | None) -> int | None:
-    """The first row whose moment does not come after its predecessor's, within its symbol."""
+def _first_out_of_order(times: NDArray[np.int64], symbols: Sequence[str] | None) -> int | None:
+    """Finds the first row whose moment is not after its predecessor's, within its symbol."""
     if symbols is None:
         falls = np.flatnonzero(times[1:] <= times[:-1])
         return int(falls[0]) + 1 if len(falls) else None
-    last: dict[Any, int] = {}
+    last: dict[str, int] = {}
     for row, (moment, symbol) in enumerate(zip(times.tolist(), symbols, strict=True)):
         if symbol in last and moment <= last[symbol]:
             return row
@@ -453,6 +462,6 @@ def _quick_ms(stamps: NDArray[np.int64]) -> NDArray[np.int64] | None:
 
 
 def _at(row: int, fault: str, hint: str = "") -> CandleError:
-    """A fault with its row, and what to do about it."""
+    """Gives a fault with its row, and what to do about it."""
     advice = hint or "Mend or remove the candle; the run stops at bad data"
     return CandleError(f"row {row} (counting from 0): {fault}", advice, row)

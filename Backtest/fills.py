@@ -31,7 +31,7 @@ STEP_NOISE, STEP_ERROR = 1e-7, 4e-16
 
 
 class Bar(NamedTuple):
-    """One candle's prices, perhaps mirrored."""
+    """Holds one candle's prices, perhaps mirrored."""
 
     open: float
     high: float
@@ -40,7 +40,7 @@ class Bar(NamedTuple):
 
 
 class Exit(NamedTuple):
-    """Where a bar ends a position, and what the best reading of the same bar would have given."""
+    """Tells where a bar ends a position, and what the best reading of it would have given."""
 
     rule: str
     price: float
@@ -49,7 +49,7 @@ class Exit(NamedTuple):
 
 
 class Step(NamedTuple):
-    """How far a stop, target or trail stays from its anchor: a fraction of it, or a distance."""
+    """Says how far a level stays from its anchor: by a fraction of it, or by a distance."""
 
     size: float
     is_fraction: bool
@@ -65,12 +65,8 @@ def exit_of_bar(
 ) -> Exit | None:
     """Find where a long position leaves in this bar, if it does.
 
-    Args:
-        bar: the candle.
-        stop: the level that ends the position from below, NO_STOP if none.
-        target: the resting limit above, NO_TARGET if none.
-        entered: FROM_OPEN, or how the position was opened inside this very bar.
-        fill: the price that the market had when it was opened inside this bar.
+    `stop` and `target` are NO_STOP and NO_TARGET where there is none. `entered` is FROM_OPEN, or
+    how the position was opened inside this very bar; `fill` is the market's price there.
     """
     if entered == FROM_OPEN:
         return _exit_since_open(bar, stop, target)
@@ -82,7 +78,7 @@ def exit_of_bar(
 
 
 def _exit_since_open(bar: Bar, stop: float, target: float) -> Exit | None:
-    """The gap at the open, then the stop, then the target."""
+    """Looks at the gap at the open, then the stop, then the target."""
     if bar.open <= stop:
         return Exit(STOP_GAP, bar.open)
     if bar.open >= target:
@@ -154,18 +150,15 @@ def roi_price(entry: float, profit: float, commission: float, sign: int) -> floa
 
 
 def bankruptcy_price(entry: float, commission: float) -> float:
-    """The price at which buying a short back, commission included, takes all of its collateral."""
+    """Gives the price at which buying a short back, with commission, takes all its collateral."""
     return 2.0 * entry / (1.0 + commission)
-
-
-def costly_price(raw: float, buying: bool, cost: float) -> float:
-    """Worsen a market price by slippage and half the spread."""
-    return raw * (1.0 + cost) if buying else raw * (1.0 - cost)
 
 
 def fill_price(raw: float, buying: bool, *, market: bool, cost: float, tick: float | None) -> float:
     """Add slippage and half the spread on market and stop fills, then round to the tick."""
-    price = costly_price(raw, buying, cost) if market else raw
+    price = raw
+    if market:
+        price = raw * (1.0 + cost) if buying else raw * (1.0 - cost)
     if tick is None:
         return price
     return (round_up if buying else round_down)(price, tick)
@@ -184,7 +177,7 @@ def round_down(value: float, step: float) -> float:
 
 
 def step_noise(steps: float) -> float:
-    """What is forgiven of a number of steps; never more than half of one."""
+    """Tells what is forgiven of a number of steps; never more than half of one."""
     return min(0.5, STEP_NOISE + steps * STEP_ERROR)
 
 

@@ -8,30 +8,16 @@ from Backtest.fills import STEP_ERROR, Step, round_down, round_up
 from Backtest.sim_errors import OrderError, nearest
 from Backtest.sim_settings import SimSettings
 from Backtest.times import MINUTE_MS
+from Backtest.trading_types import OrderRequest
 
 ACTIONS = {"BUY": 1, "SELL": -1}
 TYPES = ("MARKET", "LIMIT", "STOP")
-REQUEST_KEYS = (
-    "action",
-    "symbol",
-    "volume",
-    "type",
-    "price",
-    "sl",
-    "tp",
-    "comment",
-    "stop",
-    "target",
-    "trail",
-    "roi",
-    "size",
-    "hold_roi",
-)
+REQUEST_KEYS = tuple(OrderRequest.__annotations__)
 KNOWN_KEYS = frozenset(REQUEST_KEYS)
 
 
 class Trail(NamedTuple):
-    """A trailing stop: how far behind, from which profit on, and whether it waits for it."""
+    """Holds a trailing stop: how far behind, from which profit on, and whether it waits for it."""
 
     step: Step
     activate_at: float | None = None
@@ -39,7 +25,7 @@ class Trail(NamedTuple):
 
 
 class Protection(NamedTuple):
-    """The levels an entry brings along; steps are anchored at the fill, sl and tp are prices."""
+    """Holds an entry's levels; steps are anchored at the fill, sl and tp are prices."""
 
     sl: float | None = None
     tp: float | None = None
@@ -51,7 +37,7 @@ class Protection(NamedTuple):
 
 
 class Order(NamedTuple):
-    """An entry that waits for its bar."""
+    """Holds an entry that waits for its bar."""
 
     order_id: str
     position_id: str
@@ -206,7 +192,6 @@ def _beaten_price(request: Mapping[str, object], key: str, anchor: str) -> float
 
 
 def _optional_price(request: Mapping[str, object], key: str) -> float | None:
-    """Read a price that may be absent."""
     value = request.get(key)
     return None if value is None else positive(value, key)
 
@@ -230,7 +215,6 @@ TRAIL_KEYS = {*STEP_KEYS, "activate_at", "only_after_activation"}
 
 
 def _sized_step(value: Mapping[str, object], key: str, below: float) -> Step:
-    """Read the number of a step."""
     (form,) = STEP_KEYS & set(value)
     size = positive(value[form], f"{key}.{form}")
     if form == "fraction" and size >= below:
@@ -239,7 +223,6 @@ def _sized_step(value: Mapping[str, object], key: str, below: float) -> Step:
 
 
 def _trail(value: object) -> Trail | None:
-    """Read a trailing stop."""
     if value is None:
         return None
     if not isinstance(value, Mapping) or not set(value) <= TRAIL_KEYS:

@@ -7,7 +7,9 @@ shorts; see `Backtest.fills`.
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from adapters.orders import PositionView
+import numpy as np
+from numpy.typing import NDArray
+
 from Backtest.fills import (
     BY_LIMIT,
     FROM_OPEN,
@@ -23,6 +25,7 @@ from Backtest.fills import (
 )
 from Backtest.orders import Order
 from Backtest.times import iso
+from Backtest.trading_types import PositionView
 
 NEVER = -1
 LIQUIDATED = "liquidated"  # the event, and the rule of its trade
@@ -30,10 +33,11 @@ LIQUIDATED = "liquidated"  # the event, and the rule of its trade
 
 @dataclass(frozen=True, slots=True)
 class Trade:
-    """A position, or a part of one, from its entry to its exit.
+    """Holds a position, or a part of one, from its entry to its exit.
 
     `cost` is everything lost to commission, slippage, spread and ticks; `fees` the commission
     alone. `best_pnl` is the profit under the best reading of an ambiguous bar, else the profit.
+    `stop` is the level that it began with, None if it had none.
     """
 
     position_id: str
@@ -54,10 +58,11 @@ class Trade:
     best_pnl: float
     entry_row: int
     exit_row: int
+    stop: float | None = None
 
 
 class Fill(NamedTuple):
-    """One execution: the market's price, the price paid, and the rule that made it."""
+    """Holds one execution: the market's price, the price paid, and the rule that made it."""
 
     rule: str
     raw_price: float
@@ -69,7 +74,7 @@ class Fill(NamedTuple):
 
 @dataclass(slots=True)
 class Closing:
-    """A close that was asked for and waits: at the open, or at a limit (mirrored price)."""
+    """Holds a close that was asked for and waits: at the open, or at a limit (mirrored price)."""
 
     order_id: str
     volume: float
@@ -77,31 +82,7 @@ class Closing:
 
 
 class Position:
-    """An open position; the book moves its levels, everybody else sees `view`."""
-
-    __slots__ = (
-        "closing",
-        "comment",
-        "commission",
-        "entered",
-        "entry",
-        "entry_fee",
-        "extreme",
-        "liquidation",
-        "most",
-        "order_id",
-        "position_id",
-        "roi",
-        "roi_held_bar",
-        "sign",
-        "stop",
-        "stop_step",
-        "symbol",
-        "target",
-        "trail",
-        "trailing",
-        "volume",
-    )
+    """Holds an open position; the book moves its levels, everybody else sees `view`."""
 
     def __init__(
         self, order: Order, fill: Fill, commission: float, market_cost: float, bar_number: int
@@ -120,6 +101,7 @@ class Position:
         self.sign = order.sign
         self.volume = order.volume
         self.entry = fill
+        self._kept: PositionView | None = None
         self.entered = fill.entered
         self.commission = commission
         self.entry_fee = order.volume * fill.price * commission
@@ -129,6 +111,7 @@ class Position:
             self.liquidation = -(self.most / (1.0 + market_cost))
         stop = self._anchored(wants.stop, wants.sl, gain=False, absent=NO_STOP)
         self.stop = max(stop, self.liquidation)
+        self.first_stop = None if self.stop == self.liquidation else self.sign * self.stop
         self.target = self._anchored(wants.target, wants.tp, gain=True, absent=NO_TARGET)
         self.stop_step = wants.stop or self._step_of(wants.sl)
         self.trail = wants.trail
@@ -147,7 +130,7 @@ class Position:
         return absent if price is None else self.sign * price
 
     def _step_of(self, sl: float | None) -> Step | None:
-        """The distance of an absolute stop, for a trail that waits for its activation."""
+        """Gives the distance of an absolute stop, for a trail that waits for its activation."""
         return None if sl is None else Step(abs(self.entry.price - sl), False)
 
     @property
@@ -156,17 +139,19 @@ class Position:
         return "long" if self.sign > 0 else "short"
 
     def value(self, price: float) -> float:
-        """What the position is worth, at least nothing: its collateral is all it can lose."""
-        return max(0.0, self.worth(price))
-
-    def worth(self, price: float) -> float:
-        """Its value at a price below its liquidation; a short is its collateral and its profit."""
+        """Tells what the position is worth, at least nothing: its collateral is all it can lose."""
         if self.sign > 0:
             return self.volume * price
-        return self.volume * (2.0 * self.entry.price - price)
+        return max(0.0, self.volume * (2.0 * self.entry.price - price))
+
+    def worths(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Gives its values at prices below its liquidation, by the same arithmetic."""
+        if self.sign > 0:
+            return self.volume * prices
+        return self.volume * (2.0 * self.entry.price - prices)
 
     def resting_limit(self, time: int, bar_number: int) -> tuple[float, str]:
-        """The nearest of target, ROI and a limit close for this bar, and its name."""
+        """Gives the nearest of target, ROI and a limit close for this bar, and its name."""
         limit, name = self.target, "target"
         if self.roi and self.roi_held_bar != bar_number:
             level = self._roi_level(time - self.entry.time)
@@ -178,7 +163,7 @@ class Position:
         return limit, name
 
     def _roi_level(self, held_ms: int) -> float:
-        """The mirrored price of the largest ROI key reached, NO_TARGET before the first."""
+        """Gives the mirrored price of the largest ROI key reached, NO_TARGET before the first."""
         reached = None
         for start_ms, profit in self.roi:
             if start_ms > held_ms:
@@ -233,7 +218,7 @@ class Position:
             self.trailing = True
 
     def _trail_step(self) -> Step | None:
-        """The trail's own step once active; before that the stop's, or none if it waits."""
+        """Gives the trail's own step once active; before that the stop's, or none if it waits."""
         trail = self.trail
         if trail is None:
             return None
@@ -283,11 +268,25 @@ class Position:
             best_pnl=pnl if best_price is None else max(pnl, profit(best_price)),
             entry_row=entry.row,
             exit_row=fill.row,
+            stop=self.first_stop,
         )
 
     def view(self, price: float) -> PositionView:
-        """Show the position as the dict that `get_positions` documents."""
-        shown: PositionView = {
+        """Shows the position as the dict that `get_positions` documents."""
+        kept = self._kept
+        if kept is None or kept["volume"] != self.volume:
+            kept = self._kept = self._unchanging()
+        shown = kept.copy()
+        shown["price"] = price
+        profit = self.sign * self.volume * (price - self.entry.price)
+        shown["unrealized_pnl"] = profit - self.entry_fee
+        shown["sl"] = None if self.stop == self.liquidation else self.sign * self.stop
+        shown["closing"] = self.closing is not None
+        return shown
+
+    def _unchanging(self) -> PositionView:
+        """Shows what stays from bar to bar while the volume does, and places for the rest."""
+        return {
             "position_id": self.position_id,
             "order_id": self.order_id,
             "symbol": self.symbol,
@@ -296,7 +295,7 @@ class Position:
             "volume": self.volume,
             "entry_price": self.entry.price,
             "entry_time": iso(self.entry.time),
-            "price": price,
+            "price": 0.0,
             "sl": None,
             "tp": None if self.target == NO_TARGET else self.sign * self.target,
             "unrealized_pnl": 0.0,
@@ -305,13 +304,3 @@ class Position:
             "comment": self.comment,
             "closing": False,
         }
-        self.refresh(shown, price)
-        return shown
-
-    def refresh(self, shown: PositionView, price: float) -> None:
-        """Bring a view up to date: what changes from bar to bar while the volume stays."""
-        profit = self.sign * self.volume * (price - self.entry.price)
-        shown["price"] = price
-        shown["unrealized_pnl"] = profit - self.entry_fee
-        shown["sl"] = None if self.stop == self.liquidation else self.sign * self.stop
-        shown["closing"] = self.closing is not None

@@ -7,17 +7,17 @@ _NEEDS, _WORTH = "it needs ", "the entry is worth "
 
 
 def lacks_cash(needed: float, cash: float) -> str:
-    """The reason of an order that cannot be paid."""
+    """Gives the reason of an order that cannot be paid."""
     return f"{_NEEDS}{needed:.8g} in cash, there is {cash:.8g}"
 
 
 def worth_too_little(notional: float, least: float) -> str:
-    """The reason of an order below `min_notional`."""
+    """Gives the reason of an order below `min_notional`."""
     return f"{_WORTH}{notional:.8g}, below the minimum of {least:.8g}"
 
 
 def by_cause(reasons: Iterable[str]) -> dict[str, int]:
-    """How many orders were rejected for each cause; a volume of nothing is the only other one."""
+    """Counts rejected orders by cause; a volume of nothing is the only other one."""
     counts: dict[str, int] = {}
     for reason in reasons:
         cause = NO_CASH if reason.startswith(_NEEDS) else NO_LOT

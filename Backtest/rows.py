@@ -11,7 +11,7 @@ INFINITY = float("inf")
 
 
 class Row(NamedTuple):
-    """One candle; `timestamp` is the open of the candle in UTC milliseconds."""
+    """Holds one candle; `timestamp` is the open of the candle in UTC milliseconds."""
 
     timestamp: int
     open: float
@@ -47,7 +47,6 @@ def read_row(bar: Any, number: int) -> Row:
 
 
 def _price(bar: Any, known: dict[str, Any], name: str, number: int) -> float:
-    """Read one number of the bar."""
     if name not in known:
         raise CandleError(f"bar {number} has no {name}", f"It has: {', '.join(known)}", number)
     value = bar[known[name]]
@@ -60,7 +59,6 @@ def _price(bar: Any, known: dict[str, Any], name: str, number: int) -> float:
 
 
 def _time(bar: Any, known: dict[str, Any], number: int) -> int:
-    """Read the moment of the bar."""
     moment = next((bar[known[name]] for name in TIME_NAMES if name in known), None)
     if moment is None:
         moment = getattr(bar, "name", None)

@@ -15,12 +15,9 @@ if TYPE_CHECKING:  # reading a tape needs the compiled loop, and so numba
 
 
 class RunState:
-    """The account, the books by symbol, and how many bars were stepped and orders numbered."""
-
-    __slots__ = ("account", "books", "feed", "orders", "settings", "stepped")
+    """Holds the account, the books by symbol, and the numbers of bars stepped and of orders."""
 
     def __init__(self, settings: SimSettings) -> None:
-        """Start with cash alone."""
         self.settings = settings
         self.account = Account(settings.capital)
         self.books: dict[str, Book] = {}
@@ -30,7 +27,7 @@ class RunState:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether nothing has been asked of the broker yet."""
+        """Says whether nothing has been asked of the broker yet."""
         return self.stepped == 0 and self.orders == 0 and not self.account.events
 
     def book(self, symbol: str) -> Book:

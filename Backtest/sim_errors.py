@@ -10,13 +10,11 @@ class BacktestError(ValueError):
     exit_code = 2
 
     def __init__(self, message: str, hint: str = "") -> None:
-        """Keep what happened and what to do about it."""
         super().__init__(message)
         self.message = message
         self.hint = hint
 
     def __str__(self) -> str:
-        """One line: the message, then the hint."""
         return f"{self.message}. {self.hint}" if self.hint else self.message
 
 
@@ -32,7 +30,6 @@ class CandleError(BacktestError):
     """A candle is malformed; `row` counts from 0, the header not counted."""
 
     def __init__(self, message: str, hint: str = "", row: int | None = None) -> None:
-        """Keep the row beside the message."""
         super().__init__(message, hint)
         self.row = row
 

@@ -3,51 +3,38 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from Backtest.sim_errors import SettingError, nearest
 from Backtest.times import timeframe_ms
+from Backtest.trading_types import exact
 
 EXECUTIONS = ("next_open", "this_close")
 
 
 @dataclass(frozen=True)
 class SimSettings:
-    """What the simulated broker charges and how it fills; fractions, each side.
+    """Holds what the simulated broker charges and how it fills; fractions, each side.
 
-    Attributes:
-        capital: cash at the start.
-        commission: fraction of the traded value, paid on every fill.
-        slippage: fraction of the price lost on market and stop fills, never on limits.
-        spread: full bid-ask distance as a fraction of the price; half of it is paid on
-            each market and stop fill.
-        execution: `next_open` fills a decision of bar t at the open of t + 1,
-            `this_close` at the close of t.
-        lot: step of volumes; None means any volume.
-        tick: step of prices; None means any price.
-        min_notional: least value of an entry; None means none.
-        symbols: the symbols that may trade; None means any.
-        timeframe: length of a candle, stated in the report; annual figures go by the times.
-        compiled: whether the compiled path may be used; False forces the event path.
+    A decision of bar t fills at the open of t + 1 under `next_open`, at the close of t under
+    `this_close`. None means that there is no step, no least value, or any symbol.
     """
 
     capital: float = 10_000.0
-    commission: float = 0.0
-    slippage: float = 0.0
-    spread: float = 0.0
+    commission: float = 0.0  # of the traded value, paid on every fill
+    slippage: float = 0.0  # of the price, on market and stop fills, never on limits
+    spread: float = 0.0  # full bid-ask distance; half is paid on each market and stop fill
     execution: str = "next_open"
-    lot: float | None = None
-    tick: float | None = None
-    min_notional: float | None = None
+    lot: float | None = None  # step of volumes
+    tick: float | None = None  # step of prices
+    min_notional: float | None = None  # least value of an entry
     symbols: tuple[str, ...] | None = None
-    timeframe: str | None = None
-    compiled: bool = True
+    timeframe: str | None = None  # stated in the report; annual figures go by the times
+    compiled: bool = True  # False forces the event path
 
     def __post_init__(self) -> None:
-        """Refuse values outside their range."""
         _number(self, "capital", above=0.0)
         for name in ("commission", "slippage", "spread"):
             _number(self, name, least=0.0, below=1.0)
@@ -80,13 +67,12 @@ def read_settings(given: Mapping[str, Any]) -> SimSettings:
     """
     for name in given:
         if name not in SETTING_NAMES:
-            raise SettingError(
-                f"SimBroker has no setting {name!r}", nearest(str(name), SETTING_NAMES)
-            )
+            fault = f"SimBroker has no setting {name!r}"
+            raise SettingError(fault, nearest(str(name), SETTING_NAMES))
     return SimSettings(**given)
 
 
-def load_settings(path: str | Path) -> dict[str, Any]:
+def load_settings(path: str | Path) -> dict[str, object]:
     """Read the settings that a YAML file in the form of Backtest/configs.yaml states.
 
     Raises:
@@ -108,21 +94,12 @@ def load_settings(path: str | Path) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=64)
-def step_digits(step: float | None) -> int:
-    """Count the decimals of a tick or lot, so that multiples of it can be written exactly."""
-    if step is None:
-        return 0
-    exponent = Decimal(repr(float(step))).normalize().as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
-
-
-@lru_cache(maxsize=64)
 def step_parts(step: float | None) -> tuple[int, int]:
-    """A tick or lot as a fraction of whole numbers: 0.25 is 25 / 100, none is 0 / 1."""
-    if step is None:
-        return 0, 1
-    scale = 10 ** step_digits(step)
-    return int(Decimal(repr(float(step))) * scale), scale
+    """Gives a tick or lot as a fraction of whole numbers: 0.25 is 25 / 100, none is 0 / 1."""
+    written = exact(step or 0.0).normalize()
+    exponent = written.as_tuple().exponent
+    scale = 10 ** max(0, -exponent) if isinstance(exponent, int) else 1
+    return int(written * scale), scale
 
 
 def _number(

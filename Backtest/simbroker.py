@@ -8,7 +8,10 @@ order of things inside a bar.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from adapters.orders import AccountView, BrokerEvent, OrderAnswer, PositionView
+import numpy as np
+from numpy.typing import NDArray
+
+from Backtest.account import refusal_details
 from Backtest.book import Book
 from Backtest.fills import STEP_ERROR, Bar, round_down
 from Backtest.orders import positive, read_order
@@ -19,16 +22,23 @@ from Backtest.run_state import RunState, laid_out
 from Backtest.sim_errors import CandleError, OrderError
 from Backtest.sim_settings import read_settings
 from Backtest.times import LAST_MS, iso
+from Backtest.trading_types import AccountView, BrokerEvent, OrderAnswer, PositionView, Report
 
 if TYPE_CHECKING:  # reading a tape needs the compiled loop, and so numba
     from Backtest.compiled.tape import Tape
 
 
+NOT_TAKEN: OrderAnswer = {
+    "success": False,
+    "order_id": None,
+    "position_id": None,
+    "fill_price": None,
+}
 VOLUME_NOISE = 1e-12  # of a position; 0.3 less 0.1 less 0.1 is not quite 0.1
 
 
 class SimBroker:
-    """A broker in a box: MARKET, LIMIT and STOP orders, longs and shorts, symbols sharing cash.
+    """Simulates a broker: MARKET, LIMIT and STOP orders, longs and shorts, symbols sharing cash.
 
     Positions never net: each filled order is its own position. A bar without a symbol belongs to
     every symbol with orders. All settings of `Backtest.sim_settings.SimSettings` are keywords here.
@@ -68,37 +78,16 @@ class SimBroker:
             return self._turn_down(order_request, str(error))
         run.orders = number
         run.book(order.symbol).add(order)
-        return {
-            "success": True,
-            "order_id": order.order_id,
-            "position_id": order.position_id,
-            "fill_price": None,
-        }
+        ids = (order.order_id, order.position_id)
+        return {"success": True, "order_id": ids[0], "position_id": ids[1], "fill_price": None}
 
     def _turn_down(self, request: Mapping[str, Any], reason: str) -> OrderAnswer:
         """Refuse a request at once, with an event that says why."""
         run = self._run
-        run.account.tell(
-            "order_rejected",
-            timestamp=run.feed.time if run.stepped else None,
-            position_id=None,
-            order_id=None,
-            symbol=request.get("symbol"),
-            action=request.get("action"),
-            volume=request.get("volume"),
-            price=None,
-            rule="refused",
-            comment=str(request.get("comment") or ""),
-            reason=reason,
-        )
-        nothing: OrderAnswer = {
-            "success": False,
-            "order_id": None,
-            "position_id": None,
-            "fill_price": None,
-            "error": reason,
-        }
-        return nothing
+        moment = run.feed.time if run.stepped else None
+        told = refusal_details(request, reason)
+        run.account.tell("order_rejected", timestamp=moment, **told)
+        return {**NOT_TAKEN, "error": reason}
 
     def cancel_order(self, order_id: str) -> bool:
         """Withdraw an order or a close that has not filled; False if there is none."""
@@ -115,12 +104,7 @@ class SimBroker:
         Returns:
             success, order_id, position_id, fill_price (None until filled), error if refused.
         """
-        answer: OrderAnswer = {
-            "success": False,
-            "order_id": None,
-            "position_id": pos_id,
-            "fill_price": None,
-        }
+        answer: OrderAnswer = {**NOT_TAKEN, "position_id": pos_id}
         run = self._run
         found = run.find(pos_id)
         if found is None:
@@ -150,7 +134,7 @@ class SimBroker:
         return True
 
     def _closing_volume(self, position: Position, volume: float | None) -> float:
-        """The volume to close: a part in whole lots, or everything."""
+        """Gives the volume to close: a part in whole lots, or everything."""
         if volume is None:
             return position.volume
         part = positive(volume, "volume")
@@ -204,36 +188,25 @@ class SimBroker:
         account = run.account
         new_moment = not account.times or account.times[-1] != timestamp
         row = len(account.times) - (0 if new_moment else 1)
-        if symbol is None:
-            for other in run.books.values():
-                self._play(other, timestamp, row, open_, high, low, close)
-        self._play(book, timestamp, row, open_, high, low, close)
+        bar = Bar(open_, high, low, close)
+        for other in run.books.values() if symbol is None else ():
+            self._play(other, timestamp, row, bar)
+        self._play(book, timestamp, row, bar)
         run.feed.time = timestamp
         account.mark(timestamp, run.equity())
         return account.take_fresh() if account.fresh else []
 
-    def _play(
-        self,
-        book: Book,
-        timestamp: int,
-        row: int,
-        open_: float,
-        high: float,
-        low: float,
-        close: float,
-    ) -> None:
-        """Let one book meet the bar."""
+    def _play(self, book: Book, timestamp: int, row: int, bar: Bar) -> None:
         if book.first_open == 0.0:
-            book.first_open = open_
+            book.first_open = bar.open
         book.bars += 1
         book.time = timestamp
-        book.close = close
+        book.close = bar.close
         book.row = row
         if book.orders or book.positions:
-            book.play(timestamp, row, Bar(open_, high, low, close))
+            book.play(timestamp, row, bar)
 
     def _refuse(self, row: Row, book: Book) -> None:
-        """Stop the run at a malformed bar."""
         fault = fault_of(row)
         if fault is None and row.timestamp > LAST_MS:
             fault = f"its time {row.timestamp} is no timestamp in milliseconds"
@@ -249,7 +222,7 @@ class SimBroker:
         )
 
     def open_book(self, symbol: str) -> Book:
-        """The book of a symbol whose candles a `Backtest.walk` steps."""
+        """Opens the book of a symbol for who passes its quiet bars in bulk."""
         return self._run.book(symbol)
 
     def skip(self, book: Book, timestamp: int, close: float, bars: int) -> None:
@@ -263,7 +236,7 @@ class SimBroker:
 
     @property
     def stepped_bars(self) -> int:
-        """How many bars have been stepped; a compiled run counts when it is laid out."""
+        """Tells how many bars have been stepped; a compiled run counts when it is laid out."""
         return self._state.stepped
 
     @property
@@ -275,7 +248,7 @@ class SimBroker:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether nothing has been asked of the broker yet."""
+        """Says whether nothing has been asked of the broker yet."""
         return self._tape is None and self._state.is_fresh
 
     def adopt(self, tape: "Tape") -> None:
@@ -317,21 +290,26 @@ class SimBroker:
         }
 
     def get_trades(self) -> list[Trade]:
-        """Every trade in closing order, then the forced exits of what is still open."""
+        """Gives every trade in closing order, then the forced exits of what is still open."""
         run = self._run
         forced = [trade for book in run.books.values() for trade in book.forced_exits()]
         return [*run.account.trades, *forced]
 
     def get_events(self) -> list[BrokerEvent]:
-        """Every event since the start, as `step_bar` returned them."""
+        """Gives every event since the start, as `step_bar` returned them."""
         return [event.copy() for event in self._run.account.events]
 
     def get_equity_curve(self) -> list[tuple[int, float, float]]:
-        """One row a moment: UTC milliseconds, equity, cash."""
+        """Gives one row a moment: UTC milliseconds, equity, cash."""
         account = self._run.account
         return list(zip(account.times, account.equity_rows, account.cash_rows, strict=True))
 
-    def generate_report(self) -> dict[str, Any]:
+    def get_equity_rows(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Gives the moments and the equity of that curve as arrays, without its cash."""
+        account = self._run.account
+        return np.array(account.times, dtype=np.int64), np.array(account.equity_rows)
+
+    def generate_report(self) -> Report:
         """Summarise the run so far; asking twice gives the same and changes nothing."""
         from Backtest.metrics.run_report import make_report
 

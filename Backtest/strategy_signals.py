@@ -27,40 +27,24 @@ ACTION_RULES = {1: ("BUY", "enter_long"), -1: ("SELL", "enter_short")}
 
 @dataclass(frozen=True)
 class Signals:
-    """Signals of one symbol, checked.
+    """Holds the signals of one symbol, checked."""
 
-    Attributes:
-        enter: 1 where a long is wanted, -1 a short, 0 nothing; both at once cancel out.
-        exit_long: where the exit rule of longs holds.
-        exit_short: where the exit rule of shorts holds.
-        stop: the stop's step, its size that of the first bar if it has one a bar.
-        stop_sizes: the size for every bar, or one for all.
-        target: as stop.
-        target_sizes: as stop_sizes.
-        trail: the trailing stop.
-        roi: milliseconds in the trade and the profit taken from then on.
-        size_form: units, equity or risk.
-        size_amount: of it.
-        size_cap: the most that a size by risk may be worth, as a fraction of equity.
-        asked: what was offered, as it was.
-    """
-
-    enter: NDArray[np.int8]
+    enter: NDArray[np.int8]  # 1 for a long, -1 for a short, 0 for none; both at once cancel out
     exit_long: NDArray[np.bool_]
     exit_short: NDArray[np.bool_]
-    stop: Step | None
-    stop_sizes: NDArray[np.float64]
+    stop: Step | None  # its size is that of the first bar if it has one a bar
+    stop_sizes: NDArray[np.float64]  # one for every bar, or one for all
     target: Step | None
     target_sizes: NDArray[np.float64]
     trail: Trail | None
-    roi: tuple[tuple[int, float], ...]
-    size_form: str
+    roi: tuple[tuple[int, float], ...]  # milliseconds in the trade, profit taken from then on
+    size_form: str  # units, equity or risk
     size_amount: float
-    size_cap: float
-    asked: Mapping[str, object]
+    size_cap: float  # the most that a size by risk may be worth, as a fraction of equity
+    asked: Mapping[str, object]  # what was offered, as it was
 
     def order(self, idx: int, symbol: str, close: float) -> dict[str, Any] | None:
-        """The order that these signals mean at a bar, without its volume; None if none."""
+        """Gives the order that these signals mean at a bar, without its volume; None if none."""
         sign = int(self.enter[idx])
         if sign == 0:
             return None
@@ -122,7 +106,7 @@ def read_signals(offered: Mapping[str, object], bars: int) -> Signals:
 
 
 def _truths(values: object, name: str, bars: int) -> NDArray[np.bool_]:
-    """One truth a bar; all false where the rule is absent."""
+    """Gives one truth a bar; all false where the rule is absent."""
     if values is None:
         return np.zeros(bars, dtype=np.bool_)
     found = np.asarray(values)
@@ -134,8 +118,8 @@ def _truths(values: object, name: str, bars: int) -> NDArray[np.bool_]:
     return np.ascontiguousarray(found)
 
 
-def _level(value: object, name: str, bars: int) -> tuple[Any, NDArray[np.float64]]:
-    """A level as orders write it, and its sizes: one for all bars, or one a bar."""
+def _level(value: object, name: str, bars: int) -> tuple[object, NDArray[np.float64]]:
+    """Gives a level as orders write it, and its sizes: one for all bars, or one a bar."""
     nothing = np.zeros(1)
     if value is None:
         return None, nothing
@@ -153,7 +137,6 @@ def _level(value: object, name: str, bars: int) -> tuple[Any, NDArray[np.float64
 
 
 def _size(value: object) -> tuple[str, float, float]:
-    """The size's form, amount and cap."""
     try:
         form, amount, cap = read_size(value)
     except OrderError:

@@ -106,7 +106,7 @@ def timeframe_ms(timeframe: str) -> int:
 
 
 def fits_timeframe(step_ms: int, timeframe: str) -> bool:
-    """Whether candles this far apart are of a timeframe; months and years have several lengths."""
+    """Says whether candles so far apart are of a timeframe; months and years differ in length."""
     unit, count = timeframe[-1], int(timeframe[:-1])
     usual = UNIT_MS[unit]
     shortest, longest = SHORTEST_MS.get(unit, usual), LONGEST_MS.get(unit, usual)
@@ -114,7 +114,7 @@ def fits_timeframe(step_ms: int, timeframe: str) -> bool:
 
 
 def in_words(span_ms: int) -> str:
-    """A span of time as a timeframe would be written, or in seconds."""
+    """Gives a span of time as a timeframe would be written, or in seconds."""
     for unit in ("w", "d", "h", "m"):
         if span_ms % UNIT_MS[unit] == 0:
             return f"{span_ms // UNIT_MS[unit]}{unit}"

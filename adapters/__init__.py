@@ -1,1 +1,1 @@
-"""What a strategy may know of the world: the adapter interface and what implements it."""
+"""Holds what a strategy may know of the world: the adapter interface and what implements it."""

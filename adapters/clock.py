@@ -9,4 +9,3 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """Tells the present moment, in UTC."""
-        ...

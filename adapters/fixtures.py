@@ -1,4 +1,4 @@
-"""Fixtures for tests of strategies, in every pytest run where stratwright is installed.
+"""Offers fixtures for tests of strategies, in every pytest run where stratwright is installed.
 
 They are made anew for each test, so that no test can spoil another's. Nothing heavy is imported
 before a test asks for one.
@@ -6,7 +6,7 @@ before a test asks for one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -36,7 +36,7 @@ def sample_dataframe() -> pd.DataFrame:
 
 @pytest.fixture
 def sample_dataframe_with_indicators(sample_dataframe: pd.DataFrame) -> pd.DataFrame:
-    """The same candles with common indicators: what rules of entry and exit are tested on."""
+    """Gives the same candles with common indicators, for rules of entry and exit."""
     import talib
 
     frame = sample_dataframe
@@ -58,7 +58,7 @@ def sample_dataframe_with_indicators(sample_dataframe: pd.DataFrame) -> pd.DataF
 
 @pytest.fixture
 def mock_exchange() -> MockExchange:
-    """An exchange with CCXT's methods and answers, that nobody has to be connected to."""
+    """Gives an exchange with CCXT's methods and answers, that nobody has to be connected to."""
     from adapters.mock_exchange import MockExchange
     from adapters.testing import market
 
@@ -66,8 +66,8 @@ def mock_exchange() -> MockExchange:
 
 
 @pytest.fixture
-def minimal_config() -> dict[str, Any]:
-    """The least that Freqtrade takes as a configuration for a dry run or a back-test."""
+def minimal_config() -> dict[str, object]:
+    """Gives the least that Freqtrade takes as a configuration for a dry run or a back-test."""
     return {
         "dry_run": True,
         "dry_run_wallet": 10_000,

@@ -18,7 +18,7 @@ _FEE = 0.001
 
 
 class MockExchange:
-    """An exchange whose prices are given candles; the last close is the price of now.
+    """Plays an exchange whose prices are given candles; the last close is the price of now.
 
     Orders at the market fill at once. Unlike a real exchange it never fails and has no limits but
     the number of candles in one answer.
@@ -37,12 +37,12 @@ class MockExchange:
         self.timeframes = {timeframe: timeframe}
 
     def load_markets(self, reload: bool = False) -> dict[str, Answer]:
-        """All markets by symbol."""
+        """Gives all markets by symbol."""
         del reload
         return self.markets
 
     def market(self, symbol: str) -> Answer:
-        """One market.
+        """Gives one market.
 
         Raises:
             KeyError: there is none of that name.
@@ -71,7 +71,7 @@ class MockExchange:
         return [row for row in rows if row[0] >= since][:most]
 
     def fetch_ticker(self, symbol: str) -> Answer:
-        """The price of now."""
+        """Gives the price of now."""
         moment, _, high, low, close, volume = self._rows(symbol)[-1]
         now = int(moment) + timeframe_ms(self._timeframe)
         return {
@@ -87,13 +87,13 @@ class MockExchange:
         }
 
     def fetch_order_book(self, symbol: str, limit: int = 1) -> Answer:
-        """A book without depth."""
+        """Gives a book without depth."""
         last = self.fetch_ticker(symbol)
         level = [[last["last"], 1.0]] * limit
         return {"symbol": symbol, "timestamp": last["timestamp"], "bids": level, "asks": level}
 
     def fetch_balance(self) -> Answer:
-        """What is held."""
+        """Tells what is held."""
         held = dict(self.balance)
         parts = {name: {"free": n, "used": 0.0, "total": n} for name, n in held.items()}
         return {**parts, "free": held, "used": dict.fromkeys(held, 0.0), "total": held}
@@ -132,7 +132,7 @@ class MockExchange:
         return dict(order)
 
     def fetch_order(self, id: str, symbol: str | None = None) -> Answer:  # noqa: A002
-        """An order by its id."""
+        """Gives an order by its id."""
         del symbol
         return dict(self._orders[id])
 

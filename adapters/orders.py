@@ -1,113 +1,41 @@
 """Gives orders, fills, positions and the account their types, on both sides of an adapter.
 
-A strategy and the simulated broker exchange plain mappings of floats; these are their shapes. What
-leaves the machine for a broker is a frozen value of exact decimals, made here from such a mapping.
-This module imports nothing of ours: the broker of `Backtest` and everything above use it.
+A strategy and the simulated broker exchange plain mappings of floats, whose shapes `Backtest` has.
+What leaves the machine for a broker is a frozen value of exact decimals, made from such a mapping.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any
 
-Action = Literal["BUY", "SELL"]
-OrderType = Literal["MARKET", "LIMIT", "STOP"]
+from Backtest.trading_types import (
+    AccountView,
+    Action,
+    BrokerEvent,
+    OrderAnswer,
+    OrderRequest,
+    OrderType,
+    PositionView,
+    exact,
+)
+
+__all__ = [
+    "AccountView",
+    "Action",
+    "BrokerAccount",
+    "BrokerEvent",
+    "BrokerFill",
+    "BrokerOrder",
+    "BrokerPosition",
+    "OrderAnswer",
+    "OrderRequest",
+    "OrderType",
+    "PositionView",
+    "StrategyDict",
+    "exact",
+]
 # What a strategy writes and reads, and the settings it is given: checked where they arrive.
 StrategyDict = dict[str, Any]
-
-
-class OrderRequest(TypedDict, total=False):
-    """Asks for an entry, as strategies write it; `stop` to `size` are anchored at the fill."""
-
-    action: Action
-    symbol: str
-    volume: float
-    type: OrderType
-    price: float | None
-    sl: float | None
-    tp: float | None
-    comment: str
-    stop: Mapping[str, float] | None
-    target: Mapping[str, float] | None
-    trail: Mapping[str, float | bool] | None
-    roi: Mapping[int | str, float] | None
-    size: Mapping[str, float] | None
-    hold_roi: bool
-
-
-class OrderAnswer(TypedDict):
-    """Says whether an order or a close was taken; `error` says why not."""
-
-    success: bool
-    order_id: str | None
-    position_id: str | None
-    fill_price: float | None
-    error: NotRequired[str]
-
-
-class EventDetails(TypedDict, total=False):
-    """Says what an event is about; each kind of event has some of these."""
-
-    position_id: str | None
-    order_id: str | None
-    symbol: str | None
-    action: str | None
-    side: str
-    volume: float | None
-    remaining: float
-    price: float | None
-    rule: str
-    comment: str
-    reason: str
-    pnl: float
-    fee: float
-    ambiguous: bool
-
-
-class BrokerEvent(EventDetails):
-    """Tells what happened: position_opened, position_closed, sl_hit, tp_hit, liquidated, ..."""
-
-    event: str
-    timestamp: str | None
-
-
-class PositionView(TypedDict):
-    """Shows an open position; `sl` and `tp` are the levels in force."""
-
-    position_id: str
-    order_id: str
-    symbol: str
-    action: str
-    side: str
-    volume: float
-    entry_price: float
-    entry_time: str
-    price: float
-    sl: float | None
-    tp: float | None
-    unrealized_pnl: float
-    fees: float
-    rule_in: str
-    comment: str
-    closing: bool
-
-
-class AccountView(TypedDict):
-    """Shows the account."""
-
-    capital: float
-    cash: float
-    equity: float
-    positions_value: float
-    realized_pnl: float
-    fees: float
-    open_positions: int
-    pending_orders: int
-
-
-def exact(number: float) -> Decimal:
-    """Turns a float into the shortest decimal that it stands for: 0.1 is 0.1."""
-    return Decimal(repr(float(number)))
 
 
 def _maybe(number: float | None) -> Decimal | None:
@@ -116,7 +44,7 @@ def _maybe(number: float | None) -> Decimal | None:
 
 @dataclass(frozen=True, slots=True)
 class BrokerOrder:
-    """An order as it goes to a broker."""
+    """Holds an order as it goes to a broker."""
 
     symbol: str
     action: Action
@@ -154,7 +82,7 @@ class BrokerOrder:
 
 @dataclass(frozen=True, slots=True)
 class BrokerFill:
-    """What a broker has executed of an order."""
+    """Holds what a broker has executed of an order."""
 
     order_id: str
     position_id: str
@@ -167,7 +95,7 @@ class BrokerFill:
 
 @dataclass(frozen=True, slots=True)
 class BrokerPosition:
-    """A position as a broker holds it."""
+    """Holds a position as a broker holds it."""
 
     position_id: str
     symbol: str
@@ -189,7 +117,7 @@ class BrokerPosition:
 
 @dataclass(frozen=True, slots=True)
 class BrokerAccount:
-    """An account as a broker states it."""
+    """Holds an account as a broker states it."""
 
     cash: Decimal
     equity: Decimal

@@ -1,30 +1,31 @@
 """Offers the simulated broker through the interface that strategies know."""
 
+from typing import cast
+
 from adapters.orders import StrategyDict
 from Backtest.simbroker import SimBroker
 
 
 class SimBrokerAdapter:
-    """A BaseAdapter in front of a SimBroker.
+    """Offers a SimBroker as a BaseAdapter.
 
     Beyond the interface it passes on what only a simulation has: `step_candle` for plain
     numbers, `hold_roi`, partial closes, trades, events and the equity curve.
     """
 
     def __init__(self, broker: SimBroker) -> None:
-        """Stand in front of a broker."""
         self.broker = broker
         self.step_candle = broker.step_candle
         self.hold_roi = broker.hold_roi
 
     @property
     def execution(self) -> str:
-        """When decisions fill: next_open or this_close."""
+        """Tells when decisions fill: next_open or this_close."""
         return self.broker.settings.execution
 
     def place_order(self, order_request: StrategyDict) -> StrategyDict:
         """Send an order; see `SimBroker.place_order`."""
-        return dict(self.broker.place_order(order_request))
+        return cast(StrategyDict, self.broker.place_order(order_request))
 
     def cancel_order(self, order_id: str) -> bool:
         """Withdraw an order that has not filled."""
@@ -34,7 +35,7 @@ class SimBrokerAdapter:
         self, pos_id: str, price: float | None = None, volume: float | None = None
     ) -> StrategyDict:
         """Close a position, or a volume of it; see `SimBroker.close_position`."""
-        return dict(self.broker.close_position(pos_id, price, volume))
+        return cast(StrategyDict, self.broker.close_position(pos_id, price, volume))
 
     def step_bar(self, bar: object) -> list[StrategyDict]:
         """Play one bar: a Series, a dict or a row."""
@@ -42,11 +43,11 @@ class SimBrokerAdapter:
 
     def get_positions(self) -> list[StrategyDict]:
         """Show the open positions."""
-        return [dict(position) for position in self.broker.get_positions()]
+        return cast(list[StrategyDict], self.broker.get_positions())
 
     def get_account(self) -> StrategyDict:
         """Show the account."""
-        return dict(self.broker.get_account())
+        return cast(StrategyDict, self.broker.get_account())
 
     def generate_report(self) -> StrategyDict:
         """Summarise the run so far."""

@@ -13,7 +13,7 @@ MAX_RISK = 0.10
 def affordable(
     share: float, commission: float, slippage: float, spread: float, buying: bool = True
 ) -> float:
-    """The fraction of equity that a position may be worth, so that with its costs it takes `share`.
+    """Gives the fraction of equity that a position may be worth: with its costs it takes `share`.
 
     Counted at the price of the decision: an open beyond it may still be too dear.
     """
@@ -41,7 +41,7 @@ def volume_of(
 
 
 def _wished(request: Mapping[str, Any], equity: float, close: float) -> float:
-    """The volume before the lot."""
+    """Gives the volume before the lot."""
     size = request.get("size")
     if size is None:
         return float(request.get("volume") or 0.0)
@@ -58,7 +58,7 @@ def _wished(request: Mapping[str, Any], equity: float, close: float) -> float:
 
 
 def _stop_distance(request: Mapping[str, Any], close: float) -> float:
-    """How far the stop is from the close of the decision bar."""
+    """Tells how far the stop is from the close of the decision bar."""
     stop = request.get("stop")
     if isinstance(stop, Mapping) and "fraction" in stop:
         distance = float(stop["fraction"]) * close

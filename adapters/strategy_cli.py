@@ -40,25 +40,17 @@ class _Parser(argparse.ArgumentParser):
     """Argument errors in one line, without the usage page."""
 
     def error(self, message: str) -> NoReturn:
-        """Stop with the message."""
         self.exit(BAD_INPUT, f"error: {message}. See --help\n")
 
 
 def main(
-    strategy_type: Callable[[StrategyDict], Any],
-    run_backtest: Callable[[Any, Any, StrategyDict], StrategyDict],
-    run_live: Callable[[Any, StrategyDict], Any],
+    strategy_type: Callable[[StrategyDict], object],
+    run_backtest: Callable[..., StrategyDict],
+    run_live: Callable[..., object],
     default_cfg: Mapping[str, object],
     argv: Sequence[str] | None = None,
 ) -> None:
-    """Run a strategy file's command line.
-
-    Args:
-        strategy_type: the file's Strategy class.
-        run_backtest: its function of adapter, candles and settings.
-        run_live: its live function; never called until live trading is built.
-        default_cfg: its settings.
-        argv: arguments, those of the process if None.
+    """Runs a strategy file's command line, by its own class, functions and settings.
 
     Raises:
         SystemExit: with the exit code, unless it is 0.
@@ -82,8 +74,7 @@ def main(
         raise SystemExit(code)
 
 
-def _parser(strategy_type: Callable[[StrategyDict], Any]) -> argparse.ArgumentParser:
-    """Describe the arguments."""
+def _parser(strategy_type: Callable[[StrategyDict], object]) -> argparse.ArgumentParser:
     parser = _Parser(description=(strategy_type.__doc__ or "A strategy.").strip().splitlines()[0])
     add = parser.add_argument
     add("--mode", choices=("backtest", "live"), default="backtest")
@@ -97,13 +88,11 @@ def _parser(strategy_type: Callable[[StrategyDict], Any]) -> argparse.ArgumentPa
 
 
 def _complain(message: str) -> int:
-    """Say what is wrong with the input."""
     sys.stderr.write(f"error: {message}\n")
     return BAD_INPUT
 
 
 def _refuse_live(token: str | None) -> int:
-    """Say what is missing for live trading."""
     if token is None:
         fault = "no --approval-token was given (human_verified_<timestamp>); "
     elif TOKEN.fullmatch(token) is None:
@@ -115,7 +104,7 @@ def _refuse_live(token: str | None) -> int:
 
 
 def _backtest(
-    run_backtest: Callable[[Any, Any, StrategyDict], StrategyDict],
+    run_backtest: Callable[..., StrategyDict],
     default_cfg: StrategyDict,
     arguments: argparse.Namespace,
 ) -> int:
@@ -155,7 +144,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def broker_settings(cfg: Mapping[str, object], config: str | None = None) -> StrategyDict:
-    """The simulator's settings: the strategy's own, then what a config file changes."""
+    """Gives the simulator's settings: the strategy's own, then what a config file changes."""
     settings = {name: setting(cfg, name) for name in SETTING_NAMES}
     given = {name: value for name, value in settings.items() if value is not None}
     if config is not None:
@@ -192,7 +181,7 @@ def _read_one(path: str, cfg: Mapping[str, object]) -> pd.DataFrame:
 
 
 def short_report(report: Mapping[str, Any], files: Mapping[str, str]) -> str:
-    """A few lines for people."""
+    """Gives a few lines for people."""
 
     def percent(value: float | None) -> str:
         return "-" if value is None else f"{value:.2%}"

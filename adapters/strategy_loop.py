@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 from adapters.base_adapter import BaseAdapter
 from adapters.loop.array_path import run_arrays
 from adapters.loop.entries import may_leave, placed_id, sized_order
-from adapters.loop.feeds import Feed, by_symbol, moments, series_of, setting
-from adapters.loop.solo_loop import can_walk, walk_alone
-from adapters.loop.strategy_decisions import AskedDecisions, StrategyShape, read_record, record
+from adapters.loop.feeds import Feed, Moment, by_symbol, moments, series_of, setting
+from adapters.loop.quiet_bars import quiet_bars
+from adapters.loop.strategy_decisions import AskedDecisions, StrategyShape, read_record
 from adapters.loop.views import CandleView
 from adapters.orders import StrategyDict
 from Backtest.compiled.inspection import Inspection
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 StrategyMaker = Callable[[StrategyDict], StrategyShape]
+Step = Callable[[Feed, int], Sequence[Mapping[str, object]]]
 
 
 def replay(
@@ -42,16 +43,10 @@ def replay(
     df: pd.DataFrame | CandleView,
     cfg: StrategyDict,
 ) -> StrategyDict:
-    """Back-test a strategy on candles.
+    """Back-tests a strategy on candles and gives the adapter's report.
 
-    Args:
-        strategy_type: the Strategy class, made once per symbol with that symbol in its cfg.
-        adapter: where orders go.
-        df: candles; several symbols in long form, with a `symbol` column.
-        cfg: the strategy's settings.
-
-    Returns:
-        The adapter's report.
+    The Strategy class is made once per symbol, with that symbol in its cfg; the candles of several
+    symbols come in long form, with a `symbol` column.
 
     Raises:
         BacktestError: the candles or an order are malformed.
@@ -67,25 +62,13 @@ def replay(
     return run_feeds(adapter, feeds, cfg)
 
 
-def collect_decisions(
-    strategy_type: StrategyMaker, df: pd.DataFrame | CandleView, cfg: StrategyDict
-) -> StrategyDict:
-    """Write down what a strategy decides on every bar, by symbol, as JSON-ready data."""
-    return {
-        share.symbol: record(
-            AskedDecisions(strategy_type(share.cfg), share.frame), len(share.candles)
-        )
-        for share in by_symbol(df, cfg)
-    }
-
-
 def replay_decisions(
     adapter: BaseAdapter,
     df: pd.DataFrame | CandleView,
     cfg: StrategyDict,
     decisions: Mapping[str, object],
 ) -> StrategyDict:
-    """Back-test recorded decisions (`collect_decisions`) without the strategy that made them.
+    """Back-test recorded decisions without the strategy that made them.
 
     Raises:
         BacktestError: the record does not fit the candles.
@@ -107,10 +90,10 @@ def run_feeds(adapter: BaseAdapter, feeds: Sequence[Feed], cfg: StrategyDict) ->
     rules = loop_rules(adapter, cfg)
     if run_arrays(adapter, feeds, rules):
         return adapter.generate_report()
-    if can_walk(adapter, feeds, rules):
-        return walk_alone(adapter, feeds[0], rules)
-    loop = _Loop(adapter, rules)
-    for moment in moments(feeds):
+    quiet = quiet_bars(adapter, feeds, rules)
+    step = step_of(adapter) if quiet is None else quiet.step
+    loop = _Loop(adapter, rules, step)
+    for moment in moments(feeds) if quiet is None else quiet.busy():
         loop.play(moment)
     return adapter.generate_report()
 
@@ -128,40 +111,46 @@ def loop_rules(adapter: BaseAdapter, cfg: StrategyDict) -> LoopRules:
     )
 
 
-class _Loop:
-    """The state between bars: entries that are placed and have not filled."""
+def step_of(adapter: BaseAdapter) -> Step:
+    """Finds how an adapter is stepped: by plain numbers, or by the Series that its port names."""
+    step_candle = getattr(adapter, "step_candle", None)
+    if step_candle is None:
+        return lambda feed, idx: adapter.step_bar(series_of(feed, idx))
+    return lambda feed, idx: step_candle(*feed.candles.row(idx), feed.symbol)
 
-    def __init__(self, adapter: BaseAdapter, rules: LoopRules) -> None:
+
+class _Loop:
+    """Holds the state between bars: entries that are placed and have not filled."""
+
+    def __init__(self, adapter: BaseAdapter, rules: LoopRules, step: Step) -> None:
         self._adapter = adapter
         self._rules = rules
         self._waiting: dict[str, str] = {}  # order_id -> symbol
-        self._step_candle = getattr(adapter, "step_candle", None)
+        self._step = step
 
-    def play(self, moment: Sequence[tuple[Feed, int]]) -> None:
+    def play(self, moment: Moment) -> None:
         """Play the bars of one moment: entries, steps, withdrawals, exits."""
-        wanted = {feed.symbol: feed.decisions.entry(idx) for feed, idx in moment}
         placed: dict[str, str] = {}
-        for feed, idx in moment:
-            request = wanted[feed.symbol]
+        for feed, idx, request in moment:
             if request is not None and not self._collides(feed, idx, request, placed):
                 order_id = self._place(feed, idx, request)
                 if order_id is not None:
                     placed[order_id] = feed.symbol
-        for feed, idx in moment:
+        for feed, idx, _ in moment:
             for event in self._step(feed, idx):
-                filled = event.get("order_id") or ""
+                filled = str(event.get("order_id") or "")
                 self._waiting.pop(filled, None)
                 placed.pop(filled, None)
         positions = self._adapter.get_positions()
         if placed:
             self._settle(placed, positions)
         if positions:
-            self._ask_exits(moment, wanted, positions)
+            self._ask_exits(moment, positions)
 
     def _collides(
         self, feed: Feed, idx: int, request: StrategyDict, placed: Mapping[str, str]
     ) -> bool:
-        """Whether an entry falls to its own exit rule or, under this_close, to what is held."""
+        """Says whether an entry fails by its exit rule or, under this_close, by what is held."""
         probe = {"position_id": "", "action": request.get("action")}
         if feed.decisions.leaves(probe, idx):
             return True
@@ -177,13 +166,6 @@ class _Loop:
         order = sized_order(feed, idx, request, equity, self._rules)
         return placed_id(feed, idx, order, self._adapter.place_order(order))
 
-    def _step(self, feed: Feed, idx: int) -> list[StrategyDict]:
-        """Step one bar, as plain numbers where the adapter takes them."""
-        if self._step_candle is not None:
-            stepped: list[StrategyDict] = self._step_candle(*feed.candles.row(idx), feed.symbol)
-            return stepped
-        return self._adapter.step_bar(series_of(feed, idx))
-
     def _settle(self, placed: Mapping[str, str], positions: Sequence[Mapping[str, object]]) -> None:
         """Withdraw entries that have no place after the bar, and remember the others."""
         taken = [str(position["symbol"]) for position in positions]
@@ -195,24 +177,19 @@ class _Loop:
                 taken.append(symbol)
                 self._waiting[order_id] = symbol
 
-    def _ask_exits(
-        self,
-        moment: Sequence[tuple[Feed, int]],
-        wanted: Mapping[str, StrategyDict | None],
-        positions: Sequence[StrategyDict],
-    ) -> None:
+    def _ask_exits(self, moment: Moment, positions: Sequence[StrategyDict]) -> None:
         """Ask the exit rules about every position of the moment's symbols."""
-        bars = {feed.symbol: (feed, idx) for feed, idx in moment}
+        bars = {feed.symbol: (feed, idx, request) for feed, idx, request in moment}
         for position in positions:
             bar = bars.get(position["symbol"])
             if bar is None:
                 continue
-            feed, idx = bar
+            feed, idx, request = bar
             close = feed.candles.plain.close[idx]
             if feed.decisions.leaves(position, idx) and may_leave(position, close, self._rules):
                 self._adapter.close_position(position["position_id"])
             elif self._rules.ignore_roi_if_entry_signal:
-                self._hold_roi(position, wanted[feed.symbol])
+                self._hold_roi(position, request)
 
     def _hold_roi(
         self, position: Mapping[str, object], request: Mapping[str, object] | None

@@ -1,4 +1,4 @@
-"""What generated tests stand on: a seeded market, an adapter for it, the strategy itself."""
+"""Offers what generated tests need: a seeded market, an adapter for it, the strategy itself."""
 
 import importlib.util
 import sys
@@ -35,7 +35,7 @@ _STAGED_SHADOWS = (0.0, 0.0, 0.0, 0.1, 0.4, 2.0)
 
 
 class _Mood(NamedTuple):
-    """How a market behaves: its level, volume and swings, how often it turns, gaps and rests."""
+    """Says how a market behaves: level, volume and swings, how often it turns, gaps and rests."""
 
     price: float = 100.0
     volume: int = 1
@@ -61,19 +61,14 @@ def market(bars: int, seed: int, minutes: int = 60) -> pd.DataFrame:
     """Synthetic candles that rise, fall, jump and stall; the same on every machine.
 
     Only whole-number chance and rounding to cents go into them, so that expected values can be
-    written down.
-
-    Args:
-        bars: how many candles.
-        seed: which market; its thousands are the number of a mood, see `MOODS`.
-        minutes: the length of a candle.
+    written down. The thousands of `seed` are the number of a mood, see `MOODS`.
     """
     return _long_market(-(-bars // _BATCH) * _BATCH, seed, minutes).iloc[:bars].copy()
 
 
 @lru_cache(maxsize=64)
 def _long_market(bars: int, seed: int, minutes: int) -> pd.DataFrame:
-    """A market of which shorter ones are the start, made once."""
+    """Gives a market of which shorter ones are the start, made once."""
     return _framed(_rows(seed, bars), minutes)
 
 
@@ -117,7 +112,6 @@ def staged_market(bars: int, seed: int, minutes: int = 60) -> pd.DataFrame:
 
 @lru_cache(maxsize=4)
 def _staged(bars: int, seed: int, minutes: int) -> pd.DataFrame:
-    """A staged market, made once."""
     chance, close = _Chance(seed), 100.0
     rows: list[tuple[float, ...]] = []
     for _ in range(bars):
@@ -131,46 +125,44 @@ def _staged(bars: int, seed: int, minutes: int) -> pd.DataFrame:
 
 
 def added_up(values: Any) -> tuple[float, float]:
-    """The sum of the values that are there, and the sum of each times its bar."""
+    """Gives the sum of the values that are there, and the sum of each times its bar."""
     numbers = np.asarray(values, dtype=np.float64)
     known = np.where(np.isfinite(numbers), numbers, 0.0)
     return float(known.sum()), float((known * np.arange(len(known))).sum())
 
 
 def adds_up(values: Any, expected: tuple[float, float]) -> bool:
-    """Whether values add up to what is expected, as exactly as sums of so many can."""
+    """Says whether values add up to what is expected, as exactly as sums of so many can."""
     sizes = added_up(np.abs(np.asarray(values, dtype=np.float64)))
     pairs = zip(added_up(values), expected, sizes, strict=True)
     return all(abs(found - wanted) <= 1e-9 * size + 1e-9 for found, wanted, size in pairs)
 
 
 class _Chance:
-    """A linear congruential generator: exact in integers, so that no machine differs."""
+    """Holds a linear congruential generator: exact in integers, so that no machine differs."""
 
     def __init__(self, seed: int) -> None:
         self._state = (seed * 2862933555777941757 + 3037000493) % 2**64
 
     def uniform(self) -> float:
-        """A number from 0 up to 1."""
         self._state = (self._state * 6364136223846793005 + 1442695040888963407) % 2**64
         return float((self._state >> 33) / 2**31)
 
     def bell(self) -> float:
-        """A number around 0, mostly within 1: four uniforms added."""
+        """Gives a number around 0, mostly within 1: four uniforms added."""
         return sum(self.uniform() for _ in range(4)) - 2.0
 
     def pick(self, values: tuple[float, ...]) -> float:
-        """One of the values."""
         return values[int(self.uniform() * len(values))]
 
 
-def new_adapter(cfg: Mapping[str, Any]) -> SimBrokerAdapter:
-    """A simulated broker with a strategy's own capital and costs."""
+def new_adapter(cfg: Mapping[str, object]) -> SimBrokerAdapter:
+    """Makes a simulated broker with a strategy's own capital and costs."""
     return SimBrokerAdapter(SimBroker(**broker_settings(cfg)))
 
 
 def trades_of(adapter: SimBrokerAdapter) -> list[Trade]:
-    """What was traded: side, entry bar and price, exit bar and price, exit rule, profit."""
+    """Tells what was traded: side, entry bar and price, exit bar and price, exit rule, profit."""
     return [
         (
             trade.side,
@@ -188,7 +180,7 @@ def trades_of(adapter: SimBrokerAdapter) -> list[Trade]:
 def played_out(
     order: Mapping[str, Any], decided: pd.Series, after: list[Candle], cfg: Mapping[str, Any]
 ) -> Trade:
-    """The trade that an order becomes on the candles after the one it was decided on.
+    """Gives the trade that an order becomes on the candles after the one it was decided on.
 
     It is of one lot, or one unit, and cash is ample: its levels are looked at, not its size.
 
@@ -209,8 +201,8 @@ def played_out(
     return trade
 
 
-def both_answers(strategy: Any, candles: pd.DataFrame) -> tuple[list[Any], list[Any]]:
-    """What a strategy answers at every bar, asked by its methods and read from its arrays.
+def both_answers(strategy: Any, candles: pd.DataFrame) -> tuple[list[object], list[object]]:
+    """Tells what a strategy answers at every bar, asked by its methods and read from arrays.
 
     An answer is the order without its volume, and whether a long and a short are left.
     """
@@ -221,7 +213,7 @@ def both_answers(strategy: Any, candles: pd.DataFrame) -> tuple[list[Any], list[
     return _answers(asked, len(candles)), _answers(offered, len(candles))
 
 
-def _answers(decisions: AskedDecisions | SignalDecisions, bars: int) -> list[Any]:
+def _answers(decisions: AskedDecisions | SignalDecisions, bars: int) -> list[object]:
     return [
         (
             essence(decisions.entry(idx)),
@@ -232,7 +224,7 @@ def _answers(decisions: AskedDecisions | SignalDecisions, bars: int) -> list[Any
 
 
 def load_strategy(name: str) -> ModuleType:
-    """The strategy file `Backtest/codes/<name>.py` of the repository that the calling test is in.
+    """Loads the file `Backtest/codes/<name>.py` of the repository that the calling test is in.
 
     Raises:
         FileNotFoundError: no folder above the test has it.

@@ -13,25 +13,33 @@ from bot import __version__
 from bot.commands.failure import show_error
 from bot.errors import InputError, StratwrightError
 
-# One module each in bot/commands. They import what is heavy inside run(), so --help stays quick.
-COMMANDS = (
-    "run",
-    "plan",
-    "generate",
-    "check",
-    "gate",
-    "backtest",
-    "sweep",
-    "report",
-    "verify",
-    "pr",
-    "status",
-    "events",
-    "event",
-    "serve",
-    "init",
-    "doctor",
-)
+# One module each in bot/commands, imported when it is asked for, so that --help stays quick.
+COMMANDS = {
+    "run": "plan, write, prove and propose contracts",
+    "plan": "check a contract and print its plan",
+    "new": "begin a strategy of your own from a template",
+    "data": "download candles, list what is there, check it",
+    "generate": "write the strategy and the tests of contracts",
+    "check": "check what files contain: syntax, imports, secrets",
+    "gate": "let the gates judge a candidate, without Git",
+    "backtest": "backtest a contract or a strategy file on candles",
+    "sweep": "backtest a contract with many values of its parameters",
+    "report": "write out the evidence of a tag or of a refused run",
+    "verify": "compute the evidence of a tag again and say whether it holds",
+    "pr": "list, show, diff, approve or close pull requests",
+    "approve": "say yes to a tag's bytes, as a person with an SSH key",
+    "halt": "stop a task or everything; nobody has to sign that",
+    "rollback": "stop a task and find the tag that was approved before",
+    "status": "show what is proposed, blocked, merged, closed or approved",
+    "events": "show what happened, or follow it as it happens",
+    "event": "one stage of the line for GitHub's event, inside GitHub Actions",
+    "serve": "receive GitHub's webhooks and do what the Action does",
+    "brain": "ask what is known; take in what is installed, check it",
+    "mcp": "offer the brain, contracts and gates to agents (MCP)",
+    "init": "put workflow, issue form, settings, example into a repository",
+    "completion": "print what completes commands in bash, zsh or fish",
+    "doctor": "say what is here, what is missing, and which gates will run",
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -68,13 +76,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(arguments: list[str]) -> int:
     """Parse the arguments and call the command."""
-    args = build_parser().parse_args(arguments)
+    named = next((word for word in arguments if not word.startswith("-")), "")
+    args = build_parser(only=named).parse_args(arguments)
     code: int = args.run(args)
     return code
 
 
-def build_parser() -> Parser:
-    """Describe all commands."""
+def build_parser(only: str | None = None) -> Parser:
+    """Describe all commands; with `only`, the arguments of that one, which is quicker."""
     parser = Parser(
         prog="stratwright",
         description="Turn contracts into trading strategies, prove them and propose them.",
@@ -82,12 +91,14 @@ def build_parser() -> Parser:
         "5 safety stop.",
     )
     parser.add_argument("--version", action="version", version=f"stratwright {__version__}")
+    parser.set_defaults(build_parser=build_parser)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name in COMMANDS:
-        module = importlib.import_module(f"bot.commands.{name}")
-        command = commands.add_parser(name, help=module.HELP, description=module.HELP)
-        module.add_arguments(command)
-        command.set_defaults(run=module.run)
+    for name, words in COMMANDS.items():
+        command = commands.add_parser(name, help=words, description=words)
+        if only in (None, name):
+            module = importlib.import_module(f"bot.commands.{name}")
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
     return parser
 
 

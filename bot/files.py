@@ -154,14 +154,9 @@ class Line:
 def append_line(path: Path, line: bytes, *, keep: int = 0, limit: int = 0) -> None:
     """Append one line, in one write, under a lock that dies with its holder.
 
-    A torn line that a crash left is closed first, so that it spoils nothing but itself. If the
-    disk takes only a part of the line, the part is taken back.
-
-    Args:
-        path: the file; folders are made.
-        line: without its end; must not contain one.
-        keep: how many full files to keep beside it, as `.1` (newest) and on.
-        limit: bytes from which on the file counts as full; 0 for no limit.
+    A torn line that a crash left is closed first, so that it spoils nothing but itself. If the disk
+    takes only a part of the line, the part is taken back. From `limit` bytes on (0: never) the file
+    is full; `keep` full ones stay beside it, as `.1` (newest) and on.
 
     Raises:
         WorldError: if the disk does not take it.

@@ -40,10 +40,7 @@ def set_up(
 ) -> None:
     """Send our loggers' records to a file or a stream; calling it again replaces the last set-up.
 
-    Args:
-        file: where to; it is turned over at 5 MB and three older ones are kept.
-        stream: where to if there is no file; stderr by default.
-        level: the least that is logged.
+    The file is turned over at 5 MB, and three older ones are kept.
     """
     handler = _LineHandler(file) if file else logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonFormatter(known_secrets()))

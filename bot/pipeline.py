@@ -23,7 +23,7 @@ from bot.proof.comparison import compare, compare_shown, written
 from bot.proof.earlier import Earlier, find_earlier
 from bot.proof.edges import Workshop
 from bot.proof.line import Proven, write_and_prove
-from bot.proof.sealing import commit_message, seal_on
+from bot.proof.sealing import body_since, commit_message, seal_on
 from bot.proof.targets import decide_targets
 
 _log = logging.getLogger(__name__)
@@ -92,6 +92,9 @@ def carry_out(work: Assignment, shop: Workshop) -> Result:
         if earlier.closed:
             nothing = Proposed(State.UNCHANGED, work.task, "", "", "")
             return finished(work, nothing, earlier.pull, "unchanged")
+        recalled = _recall(work, earlier, shop)
+        if recalled is not None:
+            return recalled
         if not earlier.claimed:
             plan = [todo.id for todo in work.plan.todos]
             publish(shop, work, EventName.TASK_DISPATCHED, {"plan": plan})
@@ -103,6 +106,24 @@ def carry_out(work: Assignment, shop: Workshop) -> Result:
                 if not earlier.claimed:
                     publish(shop, work, EventName.TODO_CREATED, {"mend": [error.message]})
             raise
+
+
+def _recall(work: Assignment, earlier: Earlier, shop: Workshop) -> Result | None:
+    """Continue what this product wrote before from the same inputs; None if it has to run."""
+    if shop.compared is None or not earlier.claimed:
+        return None
+    known = shop.compared.recall(work, earlier.tag, shop.repository)
+    if known is None:
+        return None
+    if earlier.merged_as(known.commit, shop.repository):
+        done = Proposed(State.MERGED, work.task, known.tag, known.commit, "")
+        result = finished(work, done, earlier.pull, "unchanged", known.verdicts)
+    else:
+        again = shop.repository.again(work.task, known.tag, known.commit)
+        if again is None:
+            return None
+        result = _show(work, again, known.body, known.verdicts, earlier, shop)
+    return replace(result, remembered=frozenset(verdict.name for verdict in known.verdicts))
 
 
 def _rounds(work: Assignment, earlier: Earlier, shop: Workshop) -> Result:
@@ -178,6 +199,23 @@ def propose(proven: Proven, earlier: Earlier, shop: Workshop) -> Result:
         if same is None:
             raise
         sealed, done = same.sealed, repository.propose(proposal, shop.at, same.commit)
+    done = replace(done, note="; ".join(part for part in (again, done.note) if part))
+    body = body_since(sealed, work, earlier.showed_before(done.tag), repository)
+    if shop.compared is not None:
+        shop.compared.keep(work, done, body, verdicts, repository)
+    return _show(work, done, body, verdicts, earlier, shop)
+
+
+def _show(
+    work: Assignment,
+    done: Proposed,
+    body: str,
+    verdicts: tuple[Verdict, ...],
+    earlier: Earlier,
+    shop: Workshop,
+) -> Result:
+    """Open or update the pull request of what stands in Git."""
+    repository, base = shop.repository, shop.repository.base()
     if done.state is State.MERGED:
         pull = earlier.pull if earlier.claimed else None
         return finished(work, done, pull, "unchanged", verdicts)
@@ -193,7 +231,7 @@ def propose(proven: Proven, earlier: Earlier, shop: Workshop) -> Result:
         tag=done.tag,
         correlation_id=work.origin.correlation_id,
         title=f"{work.contract.name}: {work.task}",
-        body=sealed.body,
+        body=body,
     )
     pull = shop.forge.submit(draft, reopen=shop.regenerate)
     shop.at("submitted")
@@ -201,7 +239,6 @@ def propose(proven: Proven, earlier: Earlier, shop: Workshop) -> Result:
     # The end of a run that was announced is published, or `status` would call it running for ever.
     if pull.state is PullState.OPEN and not (unchanged and earlier.claimed):
         publish(shop, work, EventName.PR_OPENED, {"number": pull.number})
-    done = replace(done, note="; ".join(part for part in (again, done.note) if part))
     return finished(work, done, pull, "unchanged" if unchanged else "proposed", verdicts)
 
 

@@ -5,33 +5,30 @@ import re
 from collections.abc import Iterable, Mapping
 
 HIDDEN = "[redacted]"
-_SECRET_NAME = re.compile(
-    r"(?:^|[_\-.])(?:api_?-?key|apikey|secret|token|passw(?:or)?d|passphrase|private_?key"
-    r"|access_?key|credentials?|authorization|auth)(?:$|[_\-.])",
-    re.IGNORECASE,
+# Patterns are texts: re compiles them when they are first asked for, which most commands never do.
+_SENSITIVE = (
+    r"(?i)(?:^|[_\-.])(?:api_?-?key|apikey|secret|token|passw(?:or)?d|passphrase|private_?key"
+    r"|access_?key|credentials?|authorization|auth)(?:$|[_\-.])"
 )
 _NO_SECRETS = frozenset({"approval_token"})  # a label, and part of every approval
 _PATTERNS = (
     # Whole keys of known make: GitHub, Anthropic and OpenAI, AWS, Slack, Google, JSON Web Tokens.
-    re.compile(r"\bgh[pousr]_[A-Za-z0-9]{16,}|\bgithub_pat_[A-Za-z0-9_]{20,}"),
-    re.compile(r"\bsk-[A-Za-z0-9_-]{16,}"),
-    re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    re.compile(r"\bxox[a-z]-[A-Za-z0-9-]{10,}"),
-    re.compile(r"\bAIza[A-Za-z0-9_-]{30,}"),
-    re.compile(r"\bglpat-[A-Za-z0-9_-]{16,}"),
-    re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
-    re.compile(
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.S
-    ),
+    r"\bgh[pousr]_[A-Za-z0-9]{16,}|\bgithub_pat_[A-Za-z0-9_]{20,}",
+    r"\bsk-[A-Za-z0-9_-]{16,}",
+    r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+    r"\bxox[a-z]-[A-Za-z0-9-]{10,}",
+    r"\bAIza[A-Za-z0-9_-]{30,}",
+    r"\bglpat-[A-Za-z0-9_-]{16,}",
+    r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+    r"(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
 )
-_BEARER = re.compile(r"\b(Bearer|Basic|token)(\s+)[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE)
-_ADDRESS = re.compile(r"(?<=://)[^/\s:@]*:[^/\s@]+(?=@)|(?<=://)[^/\s:@]{16,}(?=@)")
-_ASSIGNED = re.compile(
-    r"""(?ix)\b([a-z0-9_.-]*(?:api_?key|secret|token|passw(?:or)?d|passphrase|private_?key|access_?key))
+_BEARER = r"(?i)\b(Bearer|Basic|token)(\s+)[A-Za-z0-9._~+/=-]{8,}"
+_ADDRESS = r"(?<=://)[^/\s:@]*:[^/\s@]+(?=@)|(?<=://)[^/\s:@]{16,}(?=@)"
+_ASSIGNED = r"""(?ix)
+    \b([a-z0-9_.-]*(?:api_?key|secret|token|passw(?:or)?d|passphrase|private_?key|access_?key))
     (["']?\s*[:=]\s*["']?)([^\s"',;&}]{4,})"""
-)
 # Everything that moves a cursor, hides or turns text; line ends and tabs are for the caller.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+_CONTROL = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
 
 
 def known_secrets(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
@@ -43,7 +40,7 @@ def known_secrets(environment: Mapping[str, str] | None = None) -> tuple[str, ..
 
 def is_secret_name(name: str) -> bool:
     """Whether a field or variable holds a secret, by its name."""
-    return name.lower() not in _NO_SECRETS and bool(_SECRET_NAME.search(name))
+    return name.lower() not in _NO_SECRETS and bool(re.search(_SENSITIVE, name))
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
@@ -51,15 +48,15 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     for secret in secrets:
         text = text.replace(secret, HIDDEN)
     for pattern in _PATTERNS:
-        text = pattern.sub(HIDDEN, text)
-    text = _BEARER.sub(rf"\1\2{HIDDEN}", text)
-    text = _ADDRESS.sub(HIDDEN, text)
-    return _ASSIGNED.sub(_hide_assigned, text)
+        text = re.sub(pattern, HIDDEN, text)
+    text = re.sub(_BEARER, rf"\1\2{HIDDEN}", text)
+    text = re.sub(_ADDRESS, HIDDEN, text)
+    return re.sub(_ASSIGNED, _hide_assigned, text)
 
 
 def inert(text: str) -> str:
     """Make control characters visible and workflow commands harmless, for terminals and CI."""
-    shown = _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text.replace("\r\n", "\n"))
+    shown = re.sub(_CONTROL, lambda match: f"\\x{ord(match[0]):02x}", text.replace("\r\n", "\n"))
     # GitHub obeys `::name::` at the start of a line and `##[name]` anywhere.
     shown = re.sub(r"(?m)^(\s*):(?=:)", r"\1\\x3a", shown)
     return shown.replace("##[", "#\\x23[")

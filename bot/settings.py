@@ -5,7 +5,8 @@ The file is read from the base branch, never from a candidate's.
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -16,6 +17,7 @@ FILE = "stratwright.yml"
 WORKFLOW = ".github/workflows/stratwright.yml"
 FORM = ".github/ISSUE_TEMPLATE/strategy.yml"
 MOST_BYTES = 64_000
+_MOST_DEPTH = 20
 
 _HINT = "Compare it with the stratwright.yml that `stratwright init` writes."
 
@@ -51,30 +53,129 @@ class Committer(_Part):
     )
 
 
-class Settings(_Part):
-    """What a repository says about its bot.
+_Money = Annotated[str, Field(pattern=r"^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,8})?$")]
+_Clock = Annotated[str, Field(pattern=r"^(?:[01][0-9]|2[0-3]):[0-5][0-9]$")]
+_Day = Annotated[str, Field(pattern=r"^[0-9]{4}-[01][0-9]-[0-3][0-9]$")]
+_Names = tuple[str, ...] | None
+
+
+def _zone(given: str) -> str:
+    try:
+        ZoneInfo(given)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError("give a time zone by its name, as Europe/Berlin or UTC") from None
+    return given
+
+
+class CapitalStep(_Part):
+    """How many people have to sign above an amount of capital."""
+
+    above: _Money
+    people: int = Field(ge=1, le=16)
+
+
+class ApprovalRules(_Part):
+    """What an approval for one mode needs; what is not said asks for nothing.
 
     Attributes:
-        version: of this file's form.
-        contracts: the folder of contracts.
-        label: on an issue it asks for a strategy.
-        bot: the login under which the bot writes, where the token does not tell.
-        freqtrade: whether the workflow installs Freqtrade in the job that runs code, and so proves
-            and delivers the target freqtrade where a contract asks for it.
-        require_targets: whether a target that cannot be proven stops the line, instead of being
-            left out.
+        people: how many have to approve; steps: more of them above an amount of capital.
+        approvers: who may; brokers, symbols: what may be named. None means that all are.
+        capital: the most that may be given.
+        run_days: the longest that an approval lasts.
+        paper_days, paper_trades: what the same bytes have to show on paper before.
     """
 
-    version: Literal["1.0"] = "1.0"
+    people: int = Field(0, ge=0, le=16)
+    steps: tuple[CapitalStep, ...] = ()
+    approvers: _Names = None
+    brokers: _Names = None
+    symbols: _Names = None
+    capital: _Money | None = None
+    run_days: int = Field(366, ge=1, le=366)
+    paper_days: int = Field(0, ge=0, le=3650)
+    paper_trades: int = Field(0, ge=0, le=1_000_000)
+
+
+class Freeze(_Part):
+    """A time in which nothing is approved or started, on a clock of its own.
+
+    Attributes:
+        start, end: of the day; an end before the start is on the next day.
+        days: on which it begins; first, last: the dates between which it holds.
+    """
+
+    zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    start: _Clock = "00:00"
+    end: _Clock = "00:00"
+    days: tuple[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"], ...] = ()
+    first: _Day | None = None
+    last: _Day | None = None
+    reason: str = Field("", max_length=200)
+
+
+class ApprovalPolicy(_Part):
+    """Who may approve what; it can only tighten what the live host's own file says.
+
+    Attributes:
+        self_approval: the modes in which author and requester may approve; None says nothing.
+    """
+
+    paper: ApprovalRules = ApprovalRules()
+    dry_run: ApprovalRules = ApprovalRules()
+    live: ApprovalRules = ApprovalRules()
+    freeze: tuple[Freeze, ...] = Field((), max_length=50)
+    self_approval: tuple[Literal["paper", "dry-run", "live"], ...] | None = None
+
+
+class Settings(_Part):
+    """What a repository says about its bot."""
+
+    version: Literal["1.0"] = "1.0"  # of this file's form
+    # The folder of contracts.
     contracts: Annotated[str, AfterValidator(_folder)] = Field(
         "contracts", pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]{0,99}$"
     )
+    # On an issue it asks for a strategy.
     label: str = Field("stratwright", min_length=1, max_length=50)
+    # The login under which the bot writes, where the token does not tell.
     bot: str = Field("github-actions[bot]", pattern=r"^[A-Za-z0-9-]{1,39}(\[bot\])?$")
+    # Whether the workflow installs Freqtrade in the job that runs code, and so proves and delivers
+    # the target freqtrade where a contract asks for it.
     freqtrade: bool = False
+    # Whether a target that cannot be proven stops the line, instead of being left out.
     require_targets: bool = False
     pull_requests: PullRequests = PullRequests()
     committer: Committer = Committer()
+    approval: ApprovalPolicy = ApprovalPolicy()
+
+
+Read = TypeVar("Read", bound=BaseModel)
+
+
+def _refuse_odd_forms(text: str, name: str) -> None:
+    """Refuse aliases and deep nests, for which PyYAML takes minutes, as soon as they are met."""
+    depth = 0
+    for event in yaml.parse(text):
+        if isinstance(event, yaml.AliasEvent):
+            raise InputError(f"{name} has an alias", "Write the value out.")
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MOST_DEPTH:
+            raise ValueError(f"more than {_MOST_DEPTH} levels")
+
+
+def _refuse_doubles(node: yaml.Node | None, name: str) -> None:
+    """Stop at a key that is said twice: YAML takes the last one, a reader the first."""
+    if isinstance(node, yaml.MappingNode):
+        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        if len(keys) != len({*keys}):
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise InputError(f"{name} says {twice[:60]!a} twice", "Write each key once.")
+        for _, value in node.value:
+            _refuse_doubles(value, name)
+    elif isinstance(node, yaml.SequenceNode):
+        for value in node.value:
+            _refuse_doubles(value, name)
 
 
 def parse_settings(data: bytes | None, name: str = FILE) -> Settings:
@@ -83,38 +184,43 @@ def parse_settings(data: bytes | None, name: str = FILE) -> Settings:
     Raises:
         InputError: the file is not YAML, or says something unknown.
     """
-    if data is None:
-        return Settings()
+    return Settings() if data is None else parse_file(data, name, Settings)
+
+
+def parse_file(data: bytes, name: str, kind: type[Read], hint: str = _HINT) -> Read:
+    """Read a file of settings strictly; an empty one means the defaults.
+
+    Raises:
+        InputError: the file is not YAML, or says something unknown.
+    """
     try:
         if len(data) > MOST_BYTES:
             raise InputError(f"{name} is larger than {MOST_BYTES} bytes")
         text = data.decode("utf-8")
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)):
-            raise InputError(f"{name} has an alias", "Write the value out.")
+        _refuse_odd_forms(text, name)
+        _refuse_doubles(yaml.compose(text, yaml.SafeLoader), name)
         found: Any = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]
         raise InputError(
             f"{name} is not YAML: {reason}",
-            _HINT,
+            hint,
         ) from None
-    if found is None:
-        return Settings()
-    if not isinstance(found, dict):
+    if not isinstance(found, dict | None):
         message = f"{name} is not a mapping of keys to values"
-        raise InputError(message, _HINT)
+        raise InputError(message, hint)
     try:
         _refuse_odd_keys(found)
         # As JSON: strict about types, and a list is a list in both.
-        return Settings.model_validate_json(json.dumps(found, default=str))
+        return kind.model_validate_json(json.dumps(found or {}, default=str))
     except TypeError as error:
-        raise InputError(f"{name}: {error}", "Compare it with docs/github.md.") from None
+        raise InputError(f"{name}: {error}", hint) from None
     except ValidationError as error:
         lines = [
             f"{name}: {'.'.join(map(str, each['loc']))}: {each['msg']}"
             for each in error.errors()[:20]
         ]
-        raise InputError("\n".join(lines), _HINT) from None
+        raise InputError("\n".join(lines), hint) from None
 
 
 def _refuse_odd_keys(value: object) -> None:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from bot.bus.port import open_bus
@@ -13,11 +14,13 @@ from bot.forge.port import open_forge
 from bot.gates.freqtrade.installation import find_freqtrade
 from bot.git.repository import open_repository
 from bot.logs import log_file, set_up
+from bot.progress import Progress
+from bot.proof.compared_before import ComparedBefore
 from bot.proof.edges import Prover, Workshop
 from bot.settings import FILE, Settings, parse_settings
 from sandbox_runner.answer_cache import Memory
 from sandbox_runner.mypy_cache import warm_cache
-from sandbox_runner.port import Sandbox, SandboxUnavailable, open_sandbox
+from sandbox_runner.port import KINDS, Sandbox, SandboxUnavailable, open_sandbox
 
 
 def open_workshop(
@@ -28,28 +31,32 @@ def open_workshop(
     regenerate: bool = False,
     require_targets: bool = False,
     fresh: bool = False,
-    say: Callable[[str], None] = lambda line: None,
+    progress: Progress | None = None,
 ) -> Workshop:
-    """Open everything a line needs, or say what is missing.
+    """Open everything a line needs, or say what is missing; without a progress nothing is shown.
 
     Raises:
         InputError: the place is no usable repository.
         WorldError: nothing here can isolate generated code.
     """
+    shown = progress or Progress(quiet=True)
     repository = open_repository(place)
-    settings = parse_settings(repository.read(repository.base().commit, FILE))
+    written = repository.read(repository.base().commit, FILE)
+    settings = parse_settings(written)
+    if sandbox not in KINDS:
+        opened_sandbox(sandbox)  # says which there are
     set_up(log_file(repository.folder))
-    prover = open_prover(sandbox, say, open_memory(fresh=fresh))
     return Workshop(
         repository=repository,
         forge=open_forge(forge, repository),
         bus=open_bus(repository.folder),
         open_coder=lambda contract: open_coder(contract, settings),
-        open_prover=lambda: prover,
+        open_prover=cache(lambda: open_prover(sandbox, shown, open_memory(fresh=fresh))),
+        compared=ComparedBefore(cache_folder() / "written", written or b"", sandbox, fresh),
         regenerate=regenerate,
         freqtrade=find_freqtrade(),
         require_targets=require_targets or settings.require_targets,
-        say=say,
+        say=shown.say,
     )
 
 
@@ -65,15 +72,24 @@ def open_coder(contract: AnyContract, settings: Settings) -> Coder:
 
 def open_prover(
     sandbox: str = "auto",
-    say: Callable[[str], None] = lambda line: None,
+    told: Callable[[str], None] | Progress = lambda line: None,
     memory: Memory | None = None,
 ) -> Prover:
     """Open what the gates need; without a memory, everything is run again.
 
+    Args:
+        sandbox: its kind.
+        told: is given a line for each part that ends; a Progress also counts them.
+        memory: what was asked before.
+
     Raises:
         WorldError: nothing here can isolate generated code.
     """
-    return Prover(opened_sandbox(sandbox), warm_mypy_cache(say), memory=memory, say=say)
+    opened = opened_sandbox(sandbox)
+    if isinstance(told, Progress):
+        cache = warm_mypy_cache(told.say)
+        return Prover(opened, cache, memory=memory, say=told.part, expect=told.expect)
+    return Prover(opened, warm_mypy_cache(told), memory=memory, say=told)
 
 
 def opened_sandbox(kind: str) -> Sandbox:

@@ -24,17 +24,15 @@ import secrets
 import stat
 import sys
 import sysconfig
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from sandbox_runner.inner_layout import CANDIDATE_FOLDERS, PACKAGES
+from sandbox_runner.inner_layout import own_files
 from sandbox_runner.port import Job, Outcome, Sandbox
 from sandbox_runner.recording import job_digest, outcomes_from_plain, outcomes_to_plain
 
 _FORM = "stratwright answer 1"
-_HOUSE = Path(__file__).resolve().parent.parent
 MOST_ENTRIES = 500
 _MOST_BYTES = 100_000_000
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -43,18 +41,13 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @dataclass(frozen=True)
 class Memory:
-    """A folder of answers.
+    """Holds a folder of answers."""
 
-    Attributes:
-        folder: where they lie; made when the first is kept.
-        fresh: whether nothing is to be recalled, only kept.
-    """
-
-    folder: Path
-    fresh: bool = False
+    folder: Path  # made when the first answer is kept
+    fresh: bool = False  # whether nothing is to be recalled, only kept
 
     def recall(self, job: Job, sandbox: Sandbox, packages: Path | None = None) -> Outcome | None:
-        """The answer to a job, if it was asked before; anything doubtful counts as never asked.
+        """Gives the answer to a job, if it was asked before; a doubtful one counts as none.
 
         `packages` is a folder of packages that the job uses beside ours.
         """
@@ -104,40 +97,32 @@ class Memory:
 
 
 def question_digest(job: Job, sandbox: Sandbox, packages: Path | None = None) -> str:
-    """The digest of a job, of where it runs and of what it runs with."""
+    """Gives the digest of a job, of where it runs and of what it runs with."""
     # An image has its own Python and packages; its id is that of its content.
     place = [sandbox.name, str(getattr(sandbox, "image", ""))]
-    parts = [_FORM, job_digest(job), *place, _environment_digest()]
-    parts += [] if packages is None else [str(packages), *_installed(packages)]
+    parts = [_FORM, job_digest(job), *place, environment_digest()]
+    parts += [] if packages is None else [str(packages), *installed(packages)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 @cache
-def _environment_digest() -> str:
+def environment_digest() -> str:
     """Python, the installed packages and our own sources, as one digest."""
     digest = hashlib.sha256(f"{sys.version}\0{platform.machine()}\0{sys.prefix}".encode())
     for folder in sorted({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}):
-        for name in _installed(Path(folder)):
+        for name in installed(Path(folder)):
             digest.update(f"\0{name}".encode())
-    for source in _sources():
-        content = hashlib.sha256(source.read_bytes()).hexdigest()
-        digest.update(f"\0{source.relative_to(_HOUSE).as_posix()}\0{content}".encode())
+    for inner, source in own_files():
+        if source.suffix != ".pyc":
+            content = hashlib.sha256(source.read_bytes()).hexdigest()
+            digest.update(f"\0{inner}\0{content}".encode())
     return digest.hexdigest()
 
 
-def _installed(folder: Path) -> list[str]:
-    """The packages of a folder, by names that carry their versions."""
+def installed(folder: Path) -> list[str]:
+    """Gives the packages of a folder, by names that carry their versions."""
     names = os.listdir(folder) if folder.is_dir() else []
     return sorted(name for name in names if name.endswith((".dist-info", ".egg-link", ".pth")))
-
-
-def _sources() -> Iterable[Path]:
-    for package in PACKAGES:
-        for source in sorted((_HOUSE / package).rglob("*")):
-            inner = source.relative_to(_HOUSE).as_posix()
-            ours = not inner.startswith(tuple(f"{name}/" for name in CANDIDATE_FOLDERS))
-            if ours and source.is_file() and source.suffix != ".pyc":
-                yield source
 
 
 def _entry(key: str, outcome: Outcome) -> bytes:
@@ -146,7 +131,6 @@ def _entry(key: str, outcome: Outcome) -> bytes:
 
 
 def _read(path: Path) -> bytes:
-    """A plain file of our own."""
     with open(os.open(path, _READ), "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode) or status.st_uid != os.getuid():

@@ -39,7 +39,7 @@ _DONE, _BAD_INPUT, _NO_ENGINE = 0, 2, 4
 
 @dataclass(frozen=True)
 class Recipe:
-    """What an image is made from; the same recipe gives the same digest on every machine."""
+    """States what an image is made from; one recipe gives one digest on every machine."""
 
     requirements: str
     python: str  # 3.11
@@ -48,19 +48,19 @@ class Recipe:
 
     @property
     def digest(self) -> str:
-        """The name of everything that decides what is in the image."""
+        """Gives the name of everything that decides what is in the image."""
         lines = [self.python, self.machine, self.requirements]
         lines += [f"{name}\n{text}" for name, text in sorted(self.texts.items())]
         return hashlib.sha256("\0".join(lines).encode()).hexdigest()
 
     @property
     def tag(self) -> str:
-        """The image's name for people; the code goes by label and id."""
+        """Gives the image's name for people; the code goes by label and id."""
         return f"{REPOSITORY}:{self.digest[:12]}"
 
 
 def read_recipe() -> Recipe:
-    """The recipe for the versions that are installed here.
+    """Reads the recipe for the versions that are installed here.
 
     Raises:
         SandboxUnavailable: one of the libraries is not installed.
@@ -81,7 +81,7 @@ def read_recipe() -> Recipe:
 
 
 def distributions() -> set[str]:
-    """The names in requirements.txt, and of all that they need here."""
+    """Gives the names in requirements.txt, and of all that they need here."""
     lines = (_HERE / "requirements.txt").read_text("utf-8").splitlines()
     waiting = [match.group() for line in lines if (match := _NAME.match(line))]
     found: set[str] = set()
@@ -108,7 +108,7 @@ def _needs(name: str) -> Iterator[str]:
 
 
 def find_image(engine: Engine, recipe: Recipe) -> str | None:
-    """The id of the image with this recipe, if the engine has one."""
+    """Finds the id of the image with this recipe, if the engine has one."""
     found = engine.images(filters={"label": f"{LABEL}={recipe.digest}"})
     newest = sorted(found, key=lambda image: int(image["Created"]))
     return str(newest[-1]["Id"]) if newest else None
@@ -117,14 +117,10 @@ def find_image(engine: Engine, recipe: Recipe) -> str | None:
 def build_image(
     engine: Engine, recipe: Recipe, *, base: str, offline: bool = False, wheels: Path | None = None
 ) -> str:
-    """Build the image and return its id.
+    """Builds the image and gives its id.
 
-    Args:
-        engine: docker's APIClient.
-        recipe: what goes in.
-        base: the image it starts from; not used when offline.
-        offline: make the base from this machine's Python; nothing is downloaded.
-        wheels: a folder of wheels instead of the registry.
+    It starts from `base`, or offline from this machine's Python, and takes the libraries from the
+    registry, or from a folder of wheels.
 
     Raises:
         SandboxUnavailable: a step failed; the message has its last words.
@@ -165,7 +161,7 @@ def _import_base(engine: Engine, recipe: Recipe) -> str:
 
 
 def _write_context(stream: IO[bytes], recipe: Recipe, wheels: Path | None) -> None:
-    """The files that Dockerfile.sandbox names, under the paths that they have in the repository."""
+    """Writes the files that Dockerfile.sandbox names, under the repository's paths."""
     with tarfile.open(fileobj=stream, mode="w") as archive:
         for name, text in {**recipe.texts, "requirements.txt": recipe.requirements}.items():
             member = tarfile.TarInfo(f"sandbox_runner/{name}")

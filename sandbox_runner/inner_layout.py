@@ -6,14 +6,18 @@ only module names it can have: /job is never on the path, so no file of a candid
 of our packages or the standard library.
 """
 
+import math
 import os
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from sandbox_runner.port import JOB_FOLDER, PACKAGES_FOLDER, Job
+from sandbox_runner.port import JOB_FOLDER, MEBIBYTE, PACKAGES_FOLDER, PYTHON, Job
 
 PACKAGES = ("Backtest", "adapters", "sandbox_runner")
+Plan = dict[str, Any]  # what the first process inside is told to do, as marshal carries it
 CANDIDATE_FOLDERS = ("Backtest/codes", "Backtest/freqtrade")
 OPEN_FILES = 256
 # Address space that is reserved but never touched (thread stacks, malloc arenas, libraries).
@@ -28,7 +32,7 @@ _SHARED_PREFIXES = (Path("/usr"), Path("/usr/local"), Path("/"))
 
 @dataclass(frozen=True)
 class Layout:
-    """What is bound (host path -> inner path), and links of the inside (inner path -> target)."""
+    """Holds what is bound (host path -> inner path), and links (inner path -> target)."""
 
     binds: tuple[tuple[str, str], ...]
     links: tuple[tuple[str, str], ...]
@@ -36,7 +40,7 @@ class Layout:
 
 
 def read_layout() -> Layout:
-    """The layout for the interpreter that runs this."""
+    """Reads the layout for the interpreter that runs this."""
     links = [(path, os.readlink(path)) for path in _LIBRARIES if os.path.islink(path)]
     folders = [Path(path) for path in _LIBRARIES if not os.path.islink(path)]
     folders += [Path(path) for path in _LOADER]
@@ -65,7 +69,7 @@ def _covered(path: Path, folders: list[Path]) -> bool:
 
 
 def _executables() -> list[Path]:
-    """The interpreter and every link on the way to it: a virtual environment's is a link."""
+    """Lists the interpreter and every link on the way to it, as a virtual environment has."""
     chain = [Path(sys.executable)]
     while chain[-1].is_symlink():
         chain.append(Path(os.path.normpath(chain[-1].parent / chain[-1].readlink())))
@@ -82,15 +86,44 @@ def _own_packages() -> list[tuple[str, str]]:
     return binds
 
 
+def own_files(packages: Iterable[str] = PACKAGES) -> Iterator[tuple[str, Path]]:
+    """Lists the files of our packages with their inner paths, without the candidate's folders."""
+    for package in packages:
+        for file in sorted((HOUSE / package).rglob("*")):
+            inner = file.relative_to(HOUSE)
+            ours = not any(inner.is_relative_to(folder) for folder in CANDIDATE_FOLDERS)
+            if ours and file.is_file():
+                yield inner.as_posix(), file
+
+
 def candidate_links() -> tuple[tuple[str, str], ...]:
-    """Where the candidate's folders stand among our packages: links into the job."""
+    """Tells where the candidate's folders stand among our packages: links into the job."""
     return tuple(
         (f"{PACKAGES_FOLDER}/{name}", f"{JOB_FOLDER}/{name}") for name in CANDIDATE_FOLDERS
     )
 
 
+def command_of(job: Job, python: str) -> list[str]:
+    """Gives the job's command, with the interpreter of the inside."""
+    first, *rest = job.command
+    return [python if first == PYTHON else first, *rest]
+
+
+def limits_of(job: Job) -> dict[str, int]:
+    """Gives the limits of each process, by the kernel's names in small letters."""
+    return {
+        "fsize": job.file_limit_mb * MEBIBYTE,
+        "nofile": OPEN_FILES,
+        "core": 0,
+        "msgqueue": 0,
+        # In whole seconds, so only a second limit behind the clock outside.
+        "cpu": math.ceil(job.timeout_s) * 2 + 1,
+        "as": (job.memory_mb + ADDRESS_HEADROOM_MB) * MEBIBYTE,
+    }
+
+
 def environment_of(job: Job, python: str) -> dict[str, str]:
-    """All that the job finds in its environment.
+    """Gives all that the job finds in its environment.
 
     `python -I` would ignore PYTHONHASHSEED, and no -X option sets the seed. What -I is for is had
     otherwise: the environment holds nothing but these lines, PYTHONSAFEPATH keeps the script's

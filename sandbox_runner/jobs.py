@@ -28,6 +28,7 @@ LIKENESS_FILE = "likeness.json"
 FREQTRADE_ANSWER = "freqtrade.json"
 _FREQTRADE_REQUEST = "request.json"
 TOOLS = ("flake8", "mypy", "bandit")
+_SECONDS_EACH = 60  # for one version of a strategy
 _MYPY_CONFIG = "mypy.ini"
 # Kept apart from the candidate's paths, which mirror the repository.
 _SETTINGS = ".stratwright"
@@ -46,20 +47,10 @@ def decisions_job(
     hash_seed: int = 0,
     limits: Limits = USUAL_LIMITS,
 ) -> Job:
-    """Ask a strategy for its decisions.
+    """Asks a strategy for its decisions; `harness/ask_strategy.py` writes `decisions.json`.
 
-    Args:
-        strategy: its repository path, `Backtest/codes/x.py`.
-        source: the bytes that were checked.
-        cfg: the settings it gets, plain JSON values; each run adds its symbol.
-        candles: packed frames (`pack_candles`) by a name without folders.
-        runs: what to ask; `Run.candles` is a name of `candles`.
-        workers: how many runs go side by side.
-        hash_seed: Python's hash seed inside.
-        limits: time and memory for the whole job.
-
-    Returns:
-        A job that writes `decisions.json`, see `harness/ask_strategy.py`.
+    `candles` are packed frames (`pack_candles`) by a name without folders, as in `Run.candles`;
+    each run adds its symbol to `cfg`.
     """
     unknown = {run.candles for run in runs} - set(candles)
     if unknown:
@@ -67,33 +58,24 @@ def decisions_job(
     placed = [replace(run, candles=f"candles/{run.candles}") for run in runs]
     files = {f"candles/{name}": content for name, content in candles.items()}
     files[REQUEST_FILE] = Request(strategy, cfg, placed, workers).to_bytes()
-    return Job(
-        command=(PYTHON, "-m", "sandbox_runner.harness.ask_strategy"),
-        files={**files, strategy: source},
-        collect=(DECISIONS_FILE,),
-        hash_seed=hash_seed,
-        timeout_s=limits.time_s,
-        memory_mb=limits.memory_mb,
-    )
+    job = _harness_job("ask_strategy", {**files, strategy: source}, DECISIONS_FILE, limits)
+    return replace(job, hash_seed=hash_seed)
 
 
-def pytest_job(
-    tests: str,
-    files: Mapping[str, bytes],
-    *,
-    hash_seed: int = 0,
-    limits: Limits = USUAL_LIMITS,
-) -> Job:
-    """Run one test file.
+def _harness_job(module: str, files: Mapping[str, bytes], answer: str, limits: Limits) -> Job:
+    """Runs a module of the harness, which writes one file."""
+    command = (PYTHON, "-m", f"sandbox_runner.harness.{module}")
+    return _limited(Job(command, files, collect=(answer,)), limits)
 
-    Args:
-        tests: its repository path, `tests/test_x.py`.
-        files: it, the strategy and the data they read, by repository path.
-        hash_seed: Python's hash seed inside.
-        limits: time and memory for the whole job.
 
-    Returns:
-        A job that writes `test_report.json` (pytest-json-report).
+def _limited(job: Job, limits: Limits) -> Job:
+    return replace(job, timeout_s=limits.time_s, memory_mb=limits.memory_mb)
+
+
+def pytest_job(tests: str, files: Mapping[str, bytes], limits: Limits = USUAL_LIMITS) -> Job:
+    """Runs one test file, which is among `files` by its repository path.
+
+    The job writes `test_report.json` (pytest-json-report).
     """
     if tests not in files:
         raise ValueError(f"{tests!r} is not among the files of the job")
@@ -105,73 +87,34 @@ def pytest_job(
         *("--json-report", f"--json-report-file={OUT_FOLDER}/{TEST_REPORT}"),
         *("--json-report-omit", "collectors", "log", "streams"),
     )
-    return Job(
-        command=command,
-        files=files,
-        collect=(TEST_REPORT,),
-        environment={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        hash_seed=hash_seed,
-        timeout_s=limits.time_s,
-        memory_mb=limits.memory_mb,
-    )
+    environment = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return _limited(Job(command, files, (TEST_REPORT,), environment=environment), limits)
 
 
 def mutants_job(
-    strategy: str,
-    tests: str,
-    content: bytes,
-    sources: Sequence[str],
-    *,
-    workers: int = 2,
-    seconds_each: int = 60,
-    limits: Limits = USUAL_LIMITS,
+    strategy: str, tests: str, content: bytes, sources: Sequence[str], *, workers: int = 2
 ) -> Job:
-    """Run one test file against many versions of its strategy.
+    """Runs one test file against many versions of its strategy, `workers` of them side by side.
 
-    Args:
-        strategy: the strategy's repository path.
-        tests: the test file's repository path.
-        content: the test file.
-        sources: the versions.
-        workers: how many go side by side.
-        seconds_each: for one version.
-        limits: time and memory for the whole job.
-
-    Returns:
-        A job that writes `mutants.json`, see `harness/run_mutants.py`.
+    `strategy` and `tests` are repository paths; `harness/run_mutants.py` writes `mutants.json`.
     """
     request = {
         "strategy": strategy,
         "tests": tests,
         "sources": list(sources),
         "workers": workers,
-        "seconds": seconds_each,
+        "seconds": _SECONDS_EACH,
     }
-    job = _asked("run_mutants", MUTANTS_FILE, request, limits)
-    return replace(job, files={**job.files, tests: content})
+    files = {MUTANTS_FILE: json.dumps(request).encode(), tests: content}
+    return _harness_job("run_mutants", files, MUTANTS_FILE, USUAL_LIMITS)
 
 
 def likeness_job(
-    source: str,
-    versions: Sequence[str],
-    *,
-    bars: int,
-    minutes: int,
-    seeds: Sequence[int],
-    limits: Limits = USUAL_LIMITS,
+    source: str, versions: Sequence[str], *, bars: int, minutes: int, seeds: Sequence[int]
 ) -> Job:
-    """Hold versions of a strategy against the strategy itself on random markets.
+    """Holds versions of a strategy against the strategy itself on a random market for each seed.
 
-    Args:
-        source: the strategy.
-        versions: others of it.
-        bars: of a market.
-        minutes: the length of a candle.
-        seeds: the markets.
-        limits: time and memory for the whole job.
-
-    Returns:
-        A job that writes `likeness.json`, see `harness/compare_versions.py`.
+    `harness/compare_versions.py` writes `likeness.json`.
     """
     request = {
         "source": source,
@@ -179,20 +122,10 @@ def likeness_job(
         "bars": bars,
         "minutes": minutes,
         "seeds": list(seeds),
-        "seconds": 60,
+        "seconds": _SECONDS_EACH,
     }
-    return _asked("compare_versions", LIKENESS_FILE, request, limits)
-
-
-def _asked(module: str, file: str, request: Mapping[str, object], limits: Limits) -> Job:
-    """A module of ours that reads a request and writes its answer to a file of the same name."""
-    return Job(
-        command=(PYTHON, "-m", f"sandbox_runner.harness.{module}"),
-        files={file: json.dumps(request).encode()},
-        collect=(file,),
-        timeout_s=limits.time_s,
-        memory_mb=limits.memory_mb,
-    )
+    files = {LIKENESS_FILE: json.dumps(request).encode()}
+    return _harness_job("compare_versions", files, LIKENESS_FILE, USUAL_LIMITS)
 
 
 def freqtrade_job(
@@ -203,30 +136,28 @@ def freqtrade_job(
     packages: Path | None = None,
     limits: Limits = USUAL_LIMITS,
 ) -> Job:
-    """Ask Freqtrade for the signals and the trades of a strategy.
+    """Asks Freqtrade for the signals and the trades of a strategy, `Backtest/freqtrade/X.py`.
 
-    Args:
-        strategy: its repository path, `Backtest/freqtrade/X.py`.
-        source: the bytes that were checked.
-        request: what `harness/ask_freqtrade.py` is asked.
-        packages: site-packages of an environment with Freqtrade; none to ask a record.
-        limits: time and memory for the whole job.
-
-    Returns:
-        A job that writes `freqtrade.json`.
+    `packages` is site-packages of an environment with Freqtrade, none to ask a record;
+    `harness/ask_freqtrade.py` reads the request and writes `freqtrade.json`.
     """
+    question, answer = f"{JOB_FOLDER}/{_FREQTRADE_REQUEST}", f"{OUT_FOLDER}/{FREQTRADE_ANSWER}"
+    files = {strategy: source, _FREQTRADE_REQUEST: request}
+    job = _harness_job("ask_freqtrade", files, FREQTRADE_ANSWER, limits)
+    return _beside(packages, replace(job, command=(*job.command, question, answer)))
+
+
+def columns_job(files: Mapping[str, bytes], answer: str, packages: Path, limits: Limits) -> Job:
+    """Asks Freqtrade for the columns of strategies; `harness/ask_lookahead.py` says how."""
+    return _beside(packages, _harness_job("ask_lookahead", files, answer, limits))
+
+
+def _beside(packages: Path | None, job: Job) -> Job:
+    """Gives a job the packages of an environment with Freqtrade, if any."""
     # Ours come first: nothing of Freqtrade's environment has the name of one of them.
     environment = {"PYTHONPATH": f"{PACKAGES_FOLDER}:{SHARED_FOLDER}/freqtrade"}
-    question, answer = f"{JOB_FOLDER}/{_FREQTRADE_REQUEST}", f"{OUT_FOLDER}/{FREQTRADE_ANSWER}"
-    return Job(
-        command=(PYTHON, "-m", "sandbox_runner.harness.ask_freqtrade", question, answer),
-        files={strategy: source, _FREQTRADE_REQUEST: request},
-        collect=(FREQTRADE_ANSWER,),
-        shared={} if packages is None else {"freqtrade": packages},
-        environment=environment,
-        timeout_s=limits.time_s,
-        memory_mb=limits.memory_mb,
-    )
+    shared = {} if packages is None else {"freqtrade": packages}
+    return replace(job, shared=shared, environment=environment)
 
 
 def tool_job(
@@ -237,18 +168,10 @@ def tool_job(
     mypy_cache: Path | None = None,
     limits: Limits = USUAL_LIMITS,
 ) -> Job:
-    """Let flake8, mypy or bandit read some of the files.
+    """Lets one of `TOOLS` read the targets among the files and print its findings.
 
-    Args:
-        tool: one of `TOOLS`.
-        files: the candidate by repository path.
-        targets: the paths that are judged.
-        mypy_cache: a folder from `mypy_cache.warm_cache`; only read.
-        limits: time and memory for the whole job.
-
-    Returns:
-        A job that prints the tool's findings: flake8 `path:line:column: code text`, mypy and
-        bandit JSON.
+    flake8 prints `path:line:column: code text`, mypy and bandit print JSON. `mypy_cache` is a
+    folder from `mypy_cache.warm_cache`; it is only read.
     """
     judged = tuple(targets)
     if tool not in TOOLS:
@@ -264,11 +187,10 @@ def tool_job(
         ),
         "bandit": ("bandit", "--quiet", "--format=json", "--exit-zero", "--ignore-nosec"),
     }
-    return Job(
+    job = Job(
         command=(PYTHON, "-m", *commands[tool], *judged),
         files={**files, settings: b"[mypy]\n"} if tool == "mypy" else files,
         shared={} if mypy_cache is None else {"mypy": mypy_cache},
         environment={"MYPYPATH": _TYPES} if tool == "mypy" else {},
-        timeout_s=limits.time_s,
-        memory_mb=limits.memory_mb,
     )
+    return _limited(job, limits)

@@ -16,8 +16,9 @@ from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
+from sandbox_runner.inner_layout import HOUSE, own_files
+
 _UNUSED_S = 7 * 86_400.0
-_HOUSE = Path(__file__).resolve().parent.parent
 _IMPORTED = ("numpy", "pandas", "talib", "pytest", "hypothesis")
 # What strategies and their tests may import of ours: bot/gates/static/lists/modules.toml.
 _OURS = (
@@ -29,7 +30,7 @@ _VERSIONED = ("mypy", "pandas-stubs", "numpy", "pandas", "TA-Lib", "pytest", "hy
 
 
 def warm_cache(root: Path) -> Path:
-    """The folder below `root` for the installed versions; filled if it is not there yet.
+    """Gives the folder below `root` for the installed versions; filled if it is not there yet.
 
     Raises:
         OSError: mypy could not be run or the folder could not be written.
@@ -68,11 +69,9 @@ def _key() -> str:
         except metadata.PackageNotFoundError:
             continue
     digest = hashlib.sha256("\n".join(versions).encode())
-    for package in ("Backtest", "adapters"):
-        for source in sorted((_HOUSE / package).rglob("*.py")):
-            inner = source.relative_to(_HOUSE).as_posix()
-            if not inner.startswith(("Backtest/codes/", "Backtest/freqtrade/")):
-                digest.update(f"\n{inner}\0".encode() + source.read_bytes())
+    for inner, source in own_files(("Backtest", "adapters")):
+        if source.suffix == ".py":
+            digest.update(f"\n{inner}\0".encode() + source.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -83,7 +82,7 @@ def _fill(cache: Path) -> None:
         done = subprocess.run(  # noqa: S603 - our own interpreter and arguments
             [*command, "-c", lines],
             cwd=empty,
-            env={**os.environ, "MYPYPATH": str(_HOUSE)},
+            env={**os.environ, "MYPYPATH": str(HOUSE)},
             capture_output=True,
             check=False,
         )

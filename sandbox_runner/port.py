@@ -18,6 +18,9 @@ OUT_FOLDER = "/out"
 PACKAGES_FOLDER = "/packages"
 SHARED_FOLDER = "/shared"
 RUNNER_UID = 10001
+MEBIBYTE = 1024 * 1024
+# The folders that a job can write to, all of them in memory.
+WRITABLE = ("/tmp", OUT_FOLDER, "/dev/shm")  # noqa: S108 - the sandbox's own
 KINDS = ("auto", "docker", "namespace", "bubblewrap", "util-linux")
 
 
@@ -25,7 +28,6 @@ class SandboxUnavailable(Exception):
     """Nothing here can isolate, or the sandbox itself failed; the job did not run to its end."""
 
     def __init__(self, message: str, hint: str = "") -> None:
-        """Keep what is missing and what to do about it."""
         super().__init__(message)
         self.message = message
         self.hint = hint
@@ -33,7 +35,7 @@ class SandboxUnavailable(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """What each job in the sandbox may use."""
+    """Holds what each job in the sandbox may use."""
 
     time_s: float = 300.0
     memory_mb: int = 1024
@@ -44,7 +46,7 @@ USUAL_LIMITS = Limits()
 
 @dataclass(frozen=True)
 class Job:
-    """One command for the inside, with everything that it may see and use.
+    """Holds one command for the inside, with everything that it may see and use.
 
     A job names no provider, so that the same value can go to a container, to a
     namespace, or to a warm process that has imported the libraries and forks for every job.
@@ -80,7 +82,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out. `exit_code` is None when the sandbox ended the job, 128 + n for signal n."""
+    """Holds what came out; `exit_code` is None where the sandbox ended the job, 128 + signal."""
 
     exit_code: int | None
     timed_out: bool
@@ -94,11 +96,11 @@ class Outcome:
 
 
 class Sandbox(Protocol):
-    """A place that untrusted code cannot leave."""
+    """Runs untrusted code in a place that it cannot leave."""
 
     @property
     def name(self) -> str:
-        """What the user reads: `docker (engine 28.2)`, `namespace (bubblewrap)`."""
+        """Tells what the user reads: `docker (engine 28.2)`, `namespace (bubblewrap)`."""
 
     def run(self, job: Job) -> Outcome:
         """Run the job to its end or its limits; nothing of it is left running.
@@ -109,7 +111,7 @@ class Sandbox(Protocol):
 
 
 def open_sandbox(kind: str = "auto") -> Sandbox:
-    """The sandbox of this machine, proven to isolate by a trial run (once per process).
+    """Opens the sandbox of this machine, proven to isolate by a trial run (once per process).
 
     Args:
         kind: `auto` (Docker if an engine answers and has the image, else namespace), `docker`,

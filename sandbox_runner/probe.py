@@ -62,7 +62,7 @@ _NO_LANDLOCK = "no Landlock in this kernel: runs go one by one, and could read t
 
 @dataclass(frozen=True)
 class Attempt:
-    """One way out that was tried."""
+    """Holds one way out that was tried."""
 
     name: str
     held: bool
@@ -71,7 +71,7 @@ class Attempt:
 
 
 def find_leaks(sandbox: Sandbox) -> list[str]:
-    """What a guest could reach that it should not; empty when the sandbox holds.
+    """Finds what a guest could reach that it should not; empty when the sandbox holds.
 
     One short job; the bombs are left to `try_isolation`.
 
@@ -151,7 +151,7 @@ def _time(sandbox: Sandbox) -> Attempt:
 
 
 def _runs(sandbox: Sandbox) -> Attempt:
-    """Whether the runs of one job are closed to each other, as `blind.py` says."""
+    """Says whether the runs of one job are closed to each other, as `blind.py` says."""
     outcome = sandbox.run(Job((PYTHON, "-c", _PEEK), {"kept": b"x"}, timeout_s=20.0))
     held = outcome.stdout == b"closed\n"
     told = "the files of other runs: closed by Landlock" if held else _NO_LANDLOCK
@@ -233,7 +233,7 @@ def _can_ask() -> bool:
 
 
 def _identity_of(path: str) -> list[int]:
-    """What stays the same wherever a file is mounted."""
+    """Tells what stays the same wherever a file is mounted."""
     status = os.stat(path)
     return [status.st_dev, status.st_ino]
 

@@ -10,15 +10,28 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, TypeAdapter
 
 from sandbox_runner.port import Job, Outcome, Sandbox, SandboxUnavailable
 
-_FLAGS = ("timed_out", "out_of_memory", "truncated")
+
+def _unpacked(text: object) -> bytes:
+    if not isinstance(text, str):
+        raise ValueError("packed bytes are a text")
+    return base64.b64decode(text, validate=True)
+
+
+Packed = Annotated[
+    bytes,
+    BeforeValidator(_unpacked),
+    PlainSerializer(lambda data: base64.b64encode(data).decode("ascii")),
+]
 
 
 def job_digest(job: Job) -> str:
-    """The digest of a question; folders of the machine that asks are no part of it."""
+    """Gives the digest of a question; folders of the machine that asks are no part of it."""
     parts = {
         "command": list(job.command),
         "files": {path: hashlib.sha256(data).hexdigest() for path, data in job.files.items()},
@@ -38,7 +51,7 @@ def job_digest(job: Job) -> str:
 
 
 class RecordingSandbox:
-    """A sandbox that keeps what it answered."""
+    """Keeps what a sandbox answered."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
@@ -46,7 +59,7 @@ class RecordingSandbox:
 
     @property
     def name(self) -> str:
-        """The real one's."""
+        """Gives the real one's."""
         return self._sandbox.name
 
     def run(self, job: Job) -> Outcome:
@@ -57,7 +70,7 @@ class RecordingSandbox:
 
 
 class ReplayingSandbox:
-    """A sandbox that runs nothing and knows what another answered."""
+    """Answers what another sandbox answered, and runs nothing."""
 
     name = "recorded"
 
@@ -74,62 +87,39 @@ class ReplayingSandbox:
             raise SandboxUnavailable(message, hint) from None
 
 
-def outcomes_to_plain(outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
-    """Outcomes as JSON has them."""
+class _Written(BaseModel):
+    """Holds an outcome as JSON has it: bytes in base64, and no seconds, which differ every time."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    exit_code: int | None
+    timed_out: bool
+    out_of_memory: bool
+    truncated: bool
+    stdout: Packed
+    stderr: Packed
+    outputs: dict[str, Packed]
+    refused: dict[str, str]
+
+
+def outcomes_to_plain(outcomes: Mapping[str, Outcome]) -> dict[str, object]:
+    """Turns outcomes into what JSON has."""
     return {
-        digest: {
-            "exit_code": outcome.exit_code,
-            **{flag: getattr(outcome, flag) for flag in _FLAGS},
-            "stdout": _packed(outcome.stdout),
-            "stderr": _packed(outcome.stderr),
-            "outputs": {name: _packed(data) for name, data in outcome.outputs.items()},
-            "refused": dict(outcome.refused),
-        }
+        digest: _Written.model_construct(
+            **{name: getattr(outcome, name) for name in _Written.model_fields}
+        ).model_dump()
         for digest, outcome in outcomes.items()
     }
 
 
 def outcomes_from_plain(values: object) -> dict[str, Outcome]:
-    """Read outcomes strictly.
+    """Reads outcomes strictly.
 
     Raises:
         ValueError: they are not of this form.
     """
-    return {digest: _outcome(value) for digest, value in _mapping(values).items()}
+    written = _OUTCOMES.validate_python(values)
+    return {digest: Outcome(**dict(one), seconds=0.0) for digest, one in written.items()}
 
 
-def _outcome(value: object) -> Outcome:
-    fields = _mapping(value)
-    if set(fields) != {"exit_code", *_FLAGS, "stdout", "stderr", "outputs", "refused"}:
-        raise ValueError("an outcome has other fields")
-    code = fields["exit_code"]
-    if not (code is None or type(code) is int) or any(type(fields[f]) is not bool for f in _FLAGS):
-        raise ValueError("an outcome's fields are of other types")
-    refused = _mapping(fields["refused"])
-    if not all(isinstance(reason, str) for reason in refused.values()):
-        raise ValueError("a refusal's reason is a text")
-    return Outcome(
-        exit_code=code,
-        **{flag: fields[flag] for flag in _FLAGS},
-        stdout=_unpacked(fields["stdout"]),
-        stderr=_unpacked(fields["stderr"]),
-        outputs={name: _unpacked(data) for name, data in _mapping(fields["outputs"]).items()},
-        refused=refused,
-        seconds=0.0,
-    )
-
-
-def _mapping(value: object) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError("an object was expected")
-    return value
-
-
-def _packed(data: bytes) -> str:
-    return base64.b64encode(data).decode("ascii")
-
-
-def _unpacked(text: object) -> bytes:
-    if not isinstance(text, str):
-        raise ValueError("packed bytes are a text")
-    return base64.b64decode(text, validate=True)
+_OUTCOMES = TypeAdapter(dict[str, _Written], config=ConfigDict(strict=True))

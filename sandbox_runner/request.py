@@ -12,7 +12,7 @@ LONG_ID, SHORT_ID = "position-long-6f1c0a9e47d2b835", "position-short-27e4b8d90c
 
 @dataclass(frozen=True)
 class Run:
-    """One fresh process that is asked about one frame of candles."""
+    """Holds one fresh process that is asked about one frame of candles."""
 
     name: str
     candles: str  # path below /job, as `pack_candles` wrote it
@@ -30,7 +30,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Request:
-    """All runs of one job."""
+    """Holds all runs of one job."""
 
     strategy: str  # path below /job
     cfg: Mapping[str, object]
@@ -46,12 +46,9 @@ class Request:
     def from_bytes(cls, content: bytes) -> "Request":
         """As the file held it."""
         raw = json.loads(content)
+        bars = ("at", "later")
         runs = [
-            Run(**{**run, **{key: _bars(run[key]) for key in ("at", "later")}})
+            Run(**run | {key: tuple(run[key]) for key in bars if run[key] is not None})
             for run in raw["runs"]
         ]
         return cls(raw["strategy"], raw["cfg"], runs, raw["workers"])
-
-
-def _bars(raw: list[int] | None) -> tuple[int, ...] | None:
-    return None if raw is None else tuple(raw)

@@ -11,7 +11,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 if __package__ in (None, ""):
     # Run by its path: the house is one folder up, and this folder's names are not modules.
@@ -26,6 +26,12 @@ _PASSED, _FAILED, _BAD_INPUT, _NO_SANDBOX = 0, 1, 2, 4
 
 class _BadInput(Exception):
     """A file cannot be read or an argument makes no sense."""
+
+
+class _Verdict(TypedDict):
+    passed: bool
+    reason: str
+    summary: dict[str, int]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -66,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _inside(folder: str, path: Path) -> str:
-    """The place in the sandbox: the repository's layout, wherever the file comes from."""
+    """Gives the place in the sandbox: the repository's layout, wherever the file comes from."""
     if path.suffix != ".py":
         raise _BadInput(f"{path} is not a Python file")
     return f"{folder}/{path.name}"
@@ -85,24 +91,24 @@ def _read(path: Path) -> bytes:
         raise _BadInput(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _judge(outcome: Outcome, timeout_s: float) -> dict[str, Any]:
+def _judge(outcome: Outcome, timeout_s: float) -> _Verdict:
     """Passed only if a valid report says that there were tests and all of them passed."""
-    reason = _reason_without_report(outcome, timeout_s)
-    if reason:
-        return {"passed": False, "reason": reason, "summary": {}}
-    try:
-        report = read_report(outcome.outputs[TEST_REPORT])
-        problems = find_problems(report)
-    except NotAReport as error:
-        return {"passed": False, "reason": f"the report is not valid: {error}", "summary": {}}
-    if problems:
-        reason = f"the report is not valid: {problems[0]}"
-        return {"passed": False, "reason": reason, "summary": {}}
-    summary = report["summary"]
-    if summary["total"] == 0:
-        reason = "no test was run"
-    elif summary.get("passed", 0) != summary["total"] or outcome.exit_code != 0:
-        reason = f"{summary['total'] - summary.get('passed', 0)} tests did not pass"
+    reason, summary = _reason_without_report(outcome, timeout_s), {}
+    if not reason:
+        try:
+            report = read_report(outcome.outputs[TEST_REPORT])
+            problems = find_problems(report)
+        except NotAReport as error:
+            problems = [str(error)]
+        if problems:
+            reason = f"the report is not valid: {problems[0]}"
+        else:
+            summary = report["summary"]
+            failed = summary["total"] - summary.get("passed", 0)
+            if summary["total"] == 0:
+                reason = "no test was run"
+            elif failed or outcome.exit_code != 0:
+                reason = f"{failed} tests did not pass"
     return {"passed": not reason, "reason": reason, "summary": summary}
 
 
@@ -132,7 +138,7 @@ def _write(folder: Path, outcome: Outcome) -> None:
         raise _BadInput(f"{target} cannot be written: {error.strerror}") from error
 
 
-def _tell(verdict: dict[str, Any], outcome: Outcome, options: argparse.Namespace) -> None:
+def _tell(verdict: _Verdict, outcome: Outcome, options: argparse.Namespace) -> None:
     report = options.out / TEST_REPORT if TEST_REPORT in outcome.outputs else None
     if options.json:
         path = None if report is None else str(report)

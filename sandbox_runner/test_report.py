@@ -6,6 +6,7 @@ knows which tests there are.
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,15 @@ from jsonschema import Draft202012Validator
 
 _SCHEMA = Path(__file__).with_name("test_report_schema.json")
 _MOST_PROBLEMS = 20
+Report = dict[str, Any]  # as pytest-json-report writes it; the schema says what is in it
 
 
 class NotAReport(ValueError):
     """The bytes are not JSON, or JSON that no two readers would read the same way."""
 
 
-def read_report(content: bytes) -> dict[str, Any]:
-    """The report, strictly parsed: UTF-8, an object, no NaN, no key twice.
+def read_report(content: bytes) -> Report:
+    """Reads the report, strictly parsed: UTF-8, an object, no NaN, no key twice.
 
     Raises:
         NotAReport: with the reason.
@@ -38,7 +40,7 @@ def read_report(content: bytes) -> dict[str, Any]:
     return report
 
 
-def find_problems(report: dict[str, Any]) -> list[str]:
+def find_problems(report: Report) -> list[str]:
     """Everything that is wrong with a report, each with its place; empty when it is valid."""
     validator = Draft202012Validator(json.loads(_SCHEMA.read_text("utf-8")))
     errors = sorted(validator.iter_errors(report), key=lambda error: [str(p) for p in error.path])
@@ -47,7 +49,7 @@ def find_problems(report: dict[str, Any]) -> list[str]:
     return _contradictions(report)
 
 
-def _contradictions(report: dict[str, Any]) -> list[str]:
+def _contradictions(report: Report) -> list[str]:
     """Figures of the summary that its own list of tests does not bear out."""
     tests, summary = report["tests"], report["summary"]
     counted = Counter(test["outcome"] for test in tests)
@@ -68,11 +70,11 @@ def _contradictions(report: dict[str, Any]) -> list[str]:
     return problems
 
 
-def _place(path: Any) -> str:
+def _place(path: Iterable[object]) -> str:
     return ".".join(str(part) for part in path) or "the report"
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     keys = Counter(key for key, _ in pairs)
     for key, times in keys.items():
         if times > 1:

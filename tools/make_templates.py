@@ -61,6 +61,14 @@ def slots_of(template: str) -> list[str]:
 def _page(template: str, example: str) -> str:
     rows = "\n".join(f"| `{slot}` | {SLOTS[slot]} |" for slot in slots_of(template))
     return f"""\
+---
+id: CODE-001
+title: the IStrategy template
+source: bot/coder/template
+version: 1
+date: 2026-11-17
+tags: [freqtrade, template]
+---
 # CODE-001: the IStrategy template
 
 Made by `python -m tools.make_templates` from the template that the coder fills; a test holds this

@@ -1,7 +1,8 @@
 """Turns the files that a change touches into the tests that answer to them, run in a minute.
 
 Chosen are changed test files, then tests whose name answers to a changed file, then tests that
-import or name it; without a change, the tests of the contract language, the gates and the engine.
+import or name it, and where no test does, those of its folder; without a change, the tests of the
+contract language, the gates and the engine.
 Left out are tests that run a whole line, act, Docker or Freqtrade: `make test` has all.
 """
 
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 HOUSE = Path(__file__).resolve().parent.parent
@@ -37,6 +39,7 @@ def choose(changed: Iterable[str], house: Path) -> list[str]:
     tests = {path.relative_to(house).as_posix(): path.read_text("utf-8") for path in _tests(house)}
     imports = {name: _imported(text) for name, text in tests.items()}
     near: dict[str, int] = {}
+    answered: set[str] = set()
     for path in changed:
         name = Path(path)
         module = name.with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__")
@@ -53,13 +56,27 @@ def choose(changed: Iterable[str], house: Path) -> list[str]:
             else:
                 continue
             near[test] = min(near.get(test, 9), distance)
+            answered.add(path)
+        if name.suffix == ".py" and path not in answered:
+            near = {**dict.fromkeys(_of_folder(name.parent, tests), 4), **near}
     return sorted(near, key=lambda test: (near[test], test))
+
+
+def _of_folder(folder: Path, tests: Iterable[str]) -> list[str]:
+    """The tests that mirror a folder, or the nearest one above it that has tests."""
+    while folder.name:
+        found = [test for test in tests if Path(test).parent == Path("tests") / folder]
+        if found:
+            return found
+        folder = folder.parent
+    return []
 
 
 def _tests(house: Path) -> list[Path]:
     return sorted(path for path in (house / "tests").rglob("test_*.py") if path.is_file())
 
 
+@cache
 def _imported(text: str) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(ast.parse(text)):

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Fetches what the tests hold tests.doubles.github against: GitHub's OpenAPI description and real webhook
-# payloads; and GitHub's own parser of workflows, bundled into one program. The versions are pinned in tools/npm/package.json; of each package only the files for
+# payloads; GitHub's own parser of workflows, bundled into one program; and what looks at the report's
+# page in Chromium (tools/npm/look_at_page.mjs): Playwright without a browser, and axe. The versions are pinned in tools/npm/package.json; of each package only the files for
 # github.com are kept (the whole would be 400 MB), where `npm install` would put them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -41,6 +42,8 @@ fetch() { # package, then the files to keep
 mkdir -p "$target/fetched"
 fetch @octokit/openapi package.json LICENSE generated/api.github.com.json
 fetch @octokit/webhooks-examples package.json api.github.com
+fetch axe-core package.json LICENSE axe.min.js
+fetch playwright-core package.json LICENSE browsers.json index.js lib
 rm -rf "$target/fetched"
 
 # The parser with what it needs, in a folder of its own: `npm install` would remove the above.

@@ -1,1 +1,1 @@
-"""The same broker as machine code, for long runs of one symbol."""
+"""Holds the same broker as machine code, for long runs of one symbol."""

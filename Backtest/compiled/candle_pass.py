@@ -1,4 +1,4 @@
-"""Candles looked through once, in machine code; `Backtest.candles` names what is wrong."""
+"""Looks candles through once, in machine code; `Backtest.candles` names what is wrong."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ EXACT_US = 2**53  # up to here a double holds every whole number
 def are_sound(
     times: Wholes, opens: Floats, highs: Floats, lows: Floats, closes: Floats, volumes: Floats
 ) -> bool:
-    """Whether every row can be a candle and comes after its predecessor."""
+    """Says whether every row can be a candle and comes after its predecessor."""
     faults = 0
     for row in range(opens.size):
         o, h, low, c, v = opens[row], highs[row], lows[row], closes[row], volumes[row]
@@ -27,7 +27,7 @@ def are_sound(
 
 @loop(WHOLE, fills(types.int64))
 def us_to_ms(stamps: Wholes, times: Wholes) -> bool:
-    """Whether microseconds since 1970 could be turned into milliseconds, rounded down.
+    """Says whether microseconds since 1970 could be turned into milliseconds, rounded down.
 
     A product of doubles is off by less than one millisecond, which the rest shows; whole division
     would take twice as long.

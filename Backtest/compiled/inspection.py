@@ -9,10 +9,9 @@ WORTH_A_THREAD_BARS = 100_000
 
 
 class Inspection:
-    """A check that has begun; what it finds is told at its end, before anything is traded."""
+    """Holds a check that has begun; what it finds is told at its end, before anything is traded."""
 
     def __init__(self) -> None:
-        """Begin with nothing to check."""
         self._threads: list[Thread] = []
         self._begun: list[Candles] = []
         self._sound: list[Candles] = []

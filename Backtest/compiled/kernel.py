@@ -1,4 +1,4 @@
-"""The fill rules as one loop over arrays: one symbol, market entries, one position at a time.
+"""Plays bars as one loop over arrays: one symbol, market entries, one position at a time.
 
 The same rules, in the same order and with the same arithmetic, as `Backtest.book` and the loop of
 `adapters.strategy_loop`; the tests hold the two equal to the last bit.
@@ -6,43 +6,9 @@ The same rules, in the same order and with the same arithmetic, as `Backtest.boo
 
 import numpy as np
 
-from Backtest.compiled.kernel_forms import (
-    BAD_ORDER,
-    EXIT_RULE,
-    LIQUIDATED,
-    NO_LEVEL,
-    OPENED,
-    REFUSED,
-    ROI,
-    SOUND,
-    STOP,
-    STOP_GAP,
-    TARGET,
-    TARGET_GAP,
-    TRAILING,
-    Charges,
-    End,
-    Flags,
-    Floats,
-    Orders,
-    Signs,
-    Wholes,
-)
-from Backtest.compiled.kernel_parts import (
-    distance_of,
-    enter_at,
-    hold,
-    is_sound,
-    leave,
-    levels,
-    liquidation,
-    note,
-    paid,
-    quiet_bounds,
-    rest,
-    roi_level,
-    volume_for,
-)
+from Backtest.compiled import kernel_forms as forms
+from Backtest.compiled import kernel_parts as parts
+from Backtest.compiled.kernel_forms import Charges, End, Flags, Floats, Orders, Signs, Wholes
 from Backtest.compiled.machine_code import FLAGS, NUMBERS, WHOLE, fills, loop, named, reads, types
 
 
@@ -54,45 +20,30 @@ from Backtest.compiled.machine_code import FLAGS, NUMBERS, WHOLE, fills, loop, n
     *(fills(types.float64), fills(types.int64, 2), fills(types.float64, 2)),
 )
 def play(
-    times: Wholes,
+    times: Wholes,  # UTC milliseconds of the opens
     opens: Floats,
     highs: Floats,
     lows: Floats,
     closes: Floats,
-    enter: Signs,
-    leave_long: Flags,
+    enter: Signs,  # 1 and -1 where an entry is wanted, both at once taken out
+    leave_long: Flags,  # where the exit rule holds
     leave_short: Flags,
-    stop_sizes: Floats,
+    stop_sizes: Floats,  # one for all entries, or one a bar
     target_sizes: Floats,
-    roi_ms: Wholes,
+    roi_ms: Wholes,  # from which time in the trade on each of roi_profit is taken
     roi_profit: Floats,
     orders: Orders,
     charges: Charges,
-    equity_rows: Floats,
-    whole: Wholes,
-    exact: Floats,
+    equity_rows: Floats,  # filled with the equity after each bar
+    whole: Wholes,  # filled with what happened: two rows for each entry that is wanted are enough
+    exact: Floats,  # filled with their prices and volumes
 ) -> End:
-    """Play every bar.
-
-    Args:
-        times: UTC milliseconds of the opens.
-        opens: prices, as highs, lows and closes.
-        enter: 1 and -1 where an entry is wanted, the collisions of both enter rules taken out.
-        leave_long: where the exit rule of longs holds, as leave_short of shorts.
-        stop_sizes: one size for all entries, or one a bar; so target_sizes.
-        roi_ms: from which time in the trade on each of roi_profit is taken.
-        equity_rows: filled with the equity after each bar.
-        whole: filled with the rows of what happened, as exact with their prices and volumes;
-            two rows for each entry that is wanted are enough.
-
-    Returns:
-        What is open at the end, and how many rows were filled.
-    """
+    """Plays every bar and tells what is open at the end, and how many rows were filled."""
     bars = closes.size
     log, rows = (whole, exact), 0
     words = enter[: bars // 8 * 8].view(np.int64)
     one_stop, one_target = stop_sizes.size == 1, target_sizes.size == 1
-    has_roi, has_trail = roi_ms.size > 0, orders.trail_form != NO_LEVEL
+    has_roi, has_trail = roi_ms.size > 0, orders.trail_form != forms.NO_LEVEL
     next_open = not charges.this_close
     cash = charges.capital
     equity = cash
@@ -102,19 +53,19 @@ def play(
     trailing, closing, roi_held_bar = False, 0, -1
     order, order_sign, order_volume = 0, 0, 0.0
     order_stop, order_target = 0.0, 0.0
-    fault, fault_bar = SOUND, 0
+    fault = forms.SOUND
 
     bar = 0
     while bar < bars:
         # Bars at which nothing happens are passed without further questions.
         first = bar
         if order == 0 and sign == 0:
-            bar = rest(bar, enter, words, equity, equity_rows)
+            bar = parts.rest(bar, enter, words, equity, equity_rows)
         elif order == 0 and closing == 0 and not has_roi:
             asked = (enter, leave_long if sign > 0 else leave_short)
-            bounds = quiet_bounds(sign, stop, target, extreme if has_trail else np.inf)
+            bounds = parts.quiet_bounds(sign, stop, target, extreme if has_trail else np.inf)
             prices, held = (highs, lows, closes), (position, sign, volume, entry)
-            bar = hold(bar, prices, asked, bounds, held, cash, equity_rows)
+            bar = parts.hold(bar, prices, asked, bounds, held, cash, equity_rows)
         if bar > first:
             equity = equity_rows[bar - 1]
             if bar == bars:
@@ -131,29 +82,30 @@ def play(
                 placed_sign = 1 if wanted > 0 else -1
                 placed_stop = stop_sizes[0] if one_stop else stop_sizes[bar]
                 placed_target = target_sizes[0] if one_target else target_sizes[bar]
-                if not is_sound(orders, placed_sign, c, placed_stop, placed_target):
-                    fault, fault_bar = BAD_ORDER, bar
+                if not parts.is_sound(orders, placed_sign, c, placed_stop, placed_target):
+                    fault = forms.BAD_ORDER
                     break
-                placed_volume = volume_for(orders, charges, equity, c, placed_stop)
+                placed_volume = parts.volume_for(orders, charges, equity, c, placed_stop)
                 if placed_volume > 0.0:
                     numbered += 1
                     placed = numbered
                 else:
-                    facts = (REFUSED, bar, 0, placed_sign, 0)
-                    rows = note(log, rows, facts, (0.0, 0.0, 0.0, np.nan, cash))
+                    facts = (forms.REFUSED, bar, 0, placed_sign, 0)
+                    rows = parts.note(log, rows, facts, (0.0, 0.0, 0.0, np.nan, cash))
 
         # A close that was asked for fills at the open, then an entry that waited.
-        if sign != 0 and closing != 0 and sign * o > liquidation(sign, entry, charges):
-            held, how = (position, sign, volume, entry), (EXIT_RULE, o, True, np.nan)
-            cash, rows = leave(log, rows, bar, held, how, cash, charges)
+        if sign != 0 and closing != 0 and sign * o > parts.liquidation(sign, entry, charges):
+            held, how = (position, sign, volume, entry), (forms.EXIT_RULE, o, True, np.nan)
+            cash, rows = parts.leave(log, rows, bar, held, how, cash, charges)
             sign, closing = 0, 0
         if order != 0 and next_open:
             wish = (order, order_sign, order_volume)
-            kind, price, cash, rows = enter_at(log, rows, bar, wish, o, cash, charges)
-            if kind == OPENED:
+            kind, price, cash, rows = parts.enter_at(log, rows, bar, wish, o, cash, charges)
+            if kind == forms.OPENED:
                 sign, position, volume, entry = order_sign, order, order_volume, price
                 entry_time, stop_size = times[bar], order_stop
-                stop, target = levels(orders, charges, sign, entry, order_stop, order_target)
+                sizes = (order_stop, order_target)
+                stop, target = parts.levels(orders, charges, sign, entry, sizes)
                 extreme, trailing, closing = -np.inf, False, 0
                 roi_held_bar = bar if charges.hold_roi and has_roi else -1
             order = 0
@@ -166,7 +118,7 @@ def play(
                 seen_open, seen_high, seen_low = -o, -low, -h
             limit, by_roi = target, False
             if has_roi and roi_held_bar != bar:
-                level = roi_level(
+                level = parts.roi_level(
                     roi_ms, roi_profit, times[bar] - entry_time, entry, sign, charges.commission
                 )
                 if level < limit:
@@ -175,23 +127,23 @@ def play(
                 best = np.nan
                 stopped = True
                 if seen_open <= stop:
-                    level, rule = seen_open, STOP_GAP
+                    level, rule = seen_open, forms.STOP_GAP
                 elif seen_open >= limit:
-                    level, rule, stopped = seen_open, TARGET_GAP, False
+                    level, rule, stopped = seen_open, forms.TARGET_GAP, False
                 elif seen_low <= stop:
-                    level, rule = stop, STOP
+                    level, rule = stop, forms.STOP
                     if seen_high >= limit:
-                        best = paid(sign * limit, sign < 0, False, charges)
+                        best = parts.paid(sign * limit, sign < 0, False, charges)
                 else:
-                    level, rule, stopped = limit, TARGET, False
-                if stopped and level <= liquidation(sign, entry, charges):
-                    rule = LIQUIDATED
+                    level, rule, stopped = limit, forms.TARGET, False
+                if stopped and level <= parts.liquidation(sign, entry, charges):
+                    rule = forms.LIQUIDATED
                 elif stopped and trailing:
-                    rule += TRAILING - STOP
+                    rule += forms.TRAILING - forms.STOP
                 elif not stopped and by_roi:
-                    rule += ROI - TARGET
+                    rule += forms.ROI - forms.TARGET
                 held, how = (position, sign, volume, entry), (rule, sign * level, stopped, best)
-                cash, rows = leave(log, rows, bar, held, how, cash, charges)
+                cash, rows = parts.leave(log, rows, bar, held, how, cash, charges)
                 sign, closing = 0, 0
 
         # Trailing stops follow the finished bar.
@@ -205,21 +157,22 @@ def play(
                     if extreme < sign * needed:
                         form, size = orders.stop_form, stop_size
                         if orders.only_after_activation:
-                            form = NO_LEVEL
-                if form != NO_LEVEL:
+                            form = forms.NO_LEVEL
+                if form != forms.NO_LEVEL:
                     best_price = sign * high
-                    level = sign * (best_price - sign * distance_of(form, size, best_price))
+                    level = sign * (best_price - sign * parts.distance_of(form, size, best_price))
                     if level > stop:
                         stop, trailing = level, True
 
         # Under `this_close` an entry fills at the close of its own bar.
         if placed != 0 and not next_open:
             wish = (placed, placed_sign, placed_volume)
-            kind, price, cash, rows = enter_at(log, rows, bar, wish, c, cash, charges)
-            if kind == OPENED:
+            kind, price, cash, rows = parts.enter_at(log, rows, bar, wish, c, cash, charges)
+            if kind == forms.OPENED:
                 sign, position, volume, entry = placed_sign, placed, placed_volume, price
                 entry_time, stop_size = times[bar], placed_stop
-                stop, target = levels(orders, charges, sign, entry, placed_stop, placed_target)
+                sizes = (placed_stop, placed_target)
+                stop, target = parts.levels(orders, charges, sign, entry, sizes)
                 extreme, trailing, closing = -np.inf, False, 0
                 roi_held_bar = bar if charges.hold_roi and has_roi else -1
 
@@ -239,8 +192,8 @@ def play(
                 numbered += 1
                 closing = numbered
                 if not next_open:
-                    held, how = (position, sign, volume, entry), (EXIT_RULE, c, True, np.nan)
-                    cash, rows = leave(log, rows, bar, held, how, cash, charges)
+                    held, how = (position, sign, volume, entry), (forms.EXIT_RULE, c, True, np.nan)
+                    cash, rows = parts.leave(log, rows, bar, held, how, cash, charges)
                     sign, closing = 0, 0
             elif charges.hold_roi and wanted == sign:
                 roi_held_bar = bar + 1
@@ -255,7 +208,6 @@ def play(
 
     return End(
         fault,
-        fault_bar,
         numbered,
         rows,
         cash,

@@ -1,4 +1,4 @@
-"""What goes into the compiled loop and what comes out of it: numbers by name, without numba."""
+"""Names what goes into the compiled loop and what comes out of it; it needs no numba."""
 
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ STEP_NOISE, STEP_ERROR = 1e-7, 4e-16  # as in Backtest.fills
 
 
 class Orders(NamedTuple):
-    """What every entry asks for; level sizes are arrays of one number, or of one a bar."""
+    """Holds what every entry asks for; level sizes are arrays of one number, or of one a bar."""
 
     stop_form: int
     target_form: int
@@ -43,7 +43,7 @@ class Orders(NamedTuple):
 
 
 class Charges(NamedTuple):
-    """What the broker and the loop are set to; a tick or lot of 0 means none."""
+    """States what the broker and the loop are set to; a tick or lot of 0 means none."""
 
     capital: float
     commission: float
@@ -62,10 +62,9 @@ class Charges(NamedTuple):
 
 
 class End(NamedTuple):
-    """What is still open after the last bar."""
+    """Holds what is still open after the last bar."""
 
     fault: int
-    fault_bar: int
     orders: int
     rows: int
     cash: float

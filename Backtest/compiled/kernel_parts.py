@@ -1,26 +1,9 @@
-"""The steps of the compiled loop: prices, sizes, levels, fills, and bars that change nothing."""
+"""Takes the steps of the compiled loop: prices, sizes, levels, fills, bars without events."""
 
 import numpy as np
 
-from Backtest.compiled.kernel_forms import (
-    EQUITY,
-    FRACTION,
-    LEFT,
-    LIQUIDATED,
-    NO_LEVEL,
-    OPENED,
-    STEP_ERROR,
-    STEP_NOISE,
-    TOO_DEAR,
-    TOO_SMALL,
-    UNITS,
-    Charges,
-    Flags,
-    Floats,
-    Orders,
-    Signs,
-    Wholes,
-)
+from Backtest.compiled import kernel_forms as forms
+from Backtest.compiled.kernel_forms import Charges, Flags, Floats, Orders, Signs, Wholes
 from Backtest.compiled.machine_code import part
 
 Log = tuple[Wholes, Floats]
@@ -29,8 +12,8 @@ Held = tuple[int, int, float, float]  # number, sign, volume, entry price
 
 @part
 def step_noise(steps: float) -> float:
-    """What is forgiven of a number of steps, as `Backtest.fills.step_noise` has it."""
-    return min(0.5, STEP_NOISE + steps * STEP_ERROR)
+    """Tells what is forgiven of a number of steps, as `Backtest.fills.step_noise` has it."""
+    return min(0.5, forms.STEP_NOISE + steps * forms.STEP_ERROR)
 
 
 @part
@@ -62,13 +45,13 @@ def paid(raw: float, buying: bool, market: bool, charges: Charges) -> float:
 
 @part
 def bankruptcy(entry: float, charges: Charges) -> float:
-    """The highest price that a short can pay, as `Backtest.fills.bankruptcy_price` has it."""
+    """Gives the highest price that a short can pay, as `Backtest.fills.bankruptcy_price` has it."""
     return 2.0 * entry / (1.0 + charges.commission)
 
 
 @part
 def liquidation(sign: int, entry: float, charges: Charges) -> float:
-    """The mirrored market price at which a position has lost its collateral."""
+    """Gives the mirrored market price at which a position has lost its collateral."""
     if sign > 0:
         return -np.inf
     return -(bankruptcy(entry, charges) / (1.0 + charges.market_cost))
@@ -76,8 +59,8 @@ def liquidation(sign: int, entry: float, charges: Charges) -> float:
 
 @part
 def distance_of(form: int, size: float, price: float) -> float:
-    """How far a level is from the price it is anchored at."""
-    return size * price if form == FRACTION else size
+    """Tells how far a level is from the price it is anchored at."""
+    return size * price if form == forms.FRACTION else size
 
 
 @part
@@ -85,9 +68,9 @@ def volume_for(
     orders: Orders, charges: Charges, equity: float, close: float, stop_size: float
 ) -> float:
     """Size an entry as `adapters.sizing` does; 0 where nothing can be bought."""
-    if orders.size_form == UNITS:
+    if orders.size_form == forms.UNITS:
         volume = orders.size_amount
-    elif orders.size_form == EQUITY:
+    elif orders.size_form == forms.EQUITY:
         volume = orders.size_amount * equity / close
     else:
         volume = orders.size_amount * equity / distance_of(orders.stop_form, stop_size, close)
@@ -101,13 +84,13 @@ def volume_for(
 
 @part
 def is_sound(orders: Orders, sign: int, close: float, stop_size: float, target_size: float) -> bool:
-    """Whether the broker would take an order: its levels are prices above 0."""
-    if orders.stop_form != NO_LEVEL:
+    """Says whether the broker would take an order: its levels are prices above 0."""
+    if orders.stop_form != forms.NO_LEVEL:
         if not stop_size > 0.0 or not np.isfinite(stop_size):
             return False
         if sign > 0 and not close - distance_of(orders.stop_form, stop_size, close) > 0.0:
             return False
-    if orders.target_form != NO_LEVEL:
+    if orders.target_form != forms.NO_LEVEL:
         if not target_size > 0.0 or not np.isfinite(target_size):
             return False
         if sign < 0 and not close - distance_of(orders.target_form, target_size, close) > 0.0:
@@ -119,7 +102,7 @@ def is_sound(orders: Orders, sign: int, close: float, stop_size: float, target_s
 def roi_level(
     roi_ms: Wholes, roi_profit: Floats, held_ms: int, entry: float, sign: int, commission: float
 ) -> float:
-    """The mirrored price of the largest ROI key reached, infinite before the first."""
+    """Gives the mirrored price of the largest ROI key reached, infinite before the first."""
     reached = -1
     for place in range(roi_ms.size):
         if roi_ms[place] > held_ms:
@@ -163,7 +146,7 @@ def leave(
     price = paid(raw, sign < 0, market, charges)
     if sign < 0:
         price = min(price, bankruptcy(entry, charges))
-        if rule == LIQUIDATED:
+        if rule == forms.LIQUIDATED:
             raw, price = bankruptcy(entry, charges), bankruptcy(entry, charges)
     fee = volume * price * charges.commission
     if sign > 0:
@@ -171,7 +154,7 @@ def leave(
     else:
         cash = cash + max(0.0, volume * (2.0 * entry - price) - fee)
     amounts = (volume, raw, price, best, cash)
-    return cash, note(log, rows, (LEFT, bar, number, sign, rule), amounts)
+    return cash, note(log, rows, (forms.LEFT, bar, number, sign, rule), amounts)
 
 
 @part
@@ -189,11 +172,11 @@ def enter_at(
     price = paid(raw, sign > 0, True, charges)
     notional = volume * price
     cost = notional + notional * charges.commission
-    kind = OPENED
+    kind = forms.OPENED
     if notional < charges.min_notional:
-        kind = TOO_SMALL
+        kind = forms.TOO_SMALL
     elif not cost <= cash * (1.0 + 1e-9):
-        kind = TOO_DEAR
+        kind = forms.TOO_DEAR
     else:
         cash = max(0.0, cash - cost)
     amounts = (volume, raw, price, np.nan, cash)
@@ -243,7 +226,7 @@ def hold(
 
 @part
 def quiet_bounds(sign: int, stop: float, target: float, extreme: float) -> tuple[float, float]:
-    """The low and the high at which a bar does more to a position than change its value.
+    """Gives the low and the high at which a bar does more than change a position's value.
 
     A trailing stop moves above `extreme`, which is infinite where there is none.
     """
@@ -253,13 +236,14 @@ def quiet_bounds(sign: int, stop: float, target: float, extreme: float) -> tuple
 
 @part
 def levels(
-    orders: Orders, charges: Charges, sign: int, entry: float, stop_size: float, target_size: float
+    orders: Orders, charges: Charges, sign: int, entry: float, sizes: tuple[float, float]
 ) -> tuple[float, float]:
     """Anchor stop and target at the fill, as mirrored prices; no stop lies beyond liquidation."""
     stop, target = liquidation(sign, entry, charges), np.inf
-    if orders.stop_form != NO_LEVEL:
+    stop_size, target_size = sizes
+    if orders.stop_form != forms.NO_LEVEL:
         wanted = sign * (entry - sign * distance_of(orders.stop_form, stop_size, entry))
         stop = max(wanted, stop)
-    if orders.target_form != NO_LEVEL:
+    if orders.target_form != forms.NO_LEVEL:
         target = sign * (entry + sign * distance_of(orders.target_form, target_size, entry))
     return stop, target

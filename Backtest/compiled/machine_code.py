@@ -1,4 +1,4 @@
-"""Python functions to machine code that is kept on disk, found again only by its own source.
+"""Turns Python functions into machine code that is kept on disk, found only by its own source.
 
 Importing this module imports numba, which takes half a second. Who has few bars never imports it:
 see `Backtest.compiled.signal_run`.
@@ -17,8 +17,11 @@ import numba
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # glibc's malloc.h
 KEPT_BYTES = 256 * 2**20
 OWN_MAPPING_BYTES = 32 * 2**20  # the most that glibc takes; larger columns are always new
-types: Any = numba.types
-F = TypeVar("F", bound=Callable[..., Any])
+# numba has no types of its own.
+NumbaType = Any
+types: NumbaType = numba.types
+njit: NumbaType = numba.njit
+F = TypeVar("F", bound=Callable[..., object])
 
 
 def _digest() -> str:
@@ -32,18 +35,18 @@ def _digest() -> str:
     return found.hexdigest()[:8]
 
 
-def reads(kind: Any, axes: int = 1) -> Any:
-    """The type of an array that is only read."""
+def reads(kind: NumbaType, axes: int = 1) -> NumbaType:
+    """Gives the type of an array that is only read."""
     return types.Array(kind, axes, "C", readonly=True)
 
 
-def fills(kind: Any, axes: int = 1) -> Any:
-    """The type of an array that is filled."""
+def fills(kind: NumbaType, axes: int = 1) -> NumbaType:
+    """Gives the type of an array that is filled."""
     return types.Array(kind, axes, "C")
 
 
-def named(form: Any) -> Any:
-    """The type of a NamedTuple of numbers and flags."""
+def named(form: type[tuple[object, ...]]) -> NumbaType:
+    """Gives the type of a NamedTuple of numbers and flags."""
     kinds = {int: types.int64, float: types.float64, bool: types.boolean}
     return types.NamedTuple([kinds[kind] for kind in form.__annotations__.values()], form)
 
@@ -53,11 +56,10 @@ NUMBERS, FLAGS, WHOLE = reads(types.float64), reads(types.boolean), reads(types.
 
 def part(function: F) -> F:
     """Compile a part of a loop, for whatever types it is called with; kept with the loop."""
-    njit: Any = numba.njit
     return cast(F, njit(error_model="numpy")(function))
 
 
-def loop(*arguments: Any) -> Callable[[F], F]:
+def loop(*arguments: NumbaType) -> Callable[[F], F]:
     """Compile a function that Python calls, for arguments of these types."""
 
     def compiled(function: F) -> F:
@@ -66,9 +68,8 @@ def loop(*arguments: Any) -> Callable[[F], F]:
     return compiled
 
 
-def _compiled(function: Callable[..., Any], signature: Any) -> Any:
+def _compiled(function: F, signature: NumbaType) -> NumbaType:
     """Machine code of a function, kept on disk where a folder for it can be written."""
-    njit: Any = numba.njit
     function.__qualname__ = f"{function.__qualname__}_{DIGEST}"  # names the file on disk
     try:
         return njit(signature, cache=True, nogil=True, error_model="numpy")(function)

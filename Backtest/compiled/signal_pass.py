@@ -1,4 +1,4 @@
-"""Rules over whole series in one pass of machine code; `adapters.series` says what they mean."""
+"""Computes rules in one pass of machine code; `adapters.series` says what they mean."""
 
 from Backtest.compiled.kernel_forms import Flags, Floats
 from Backtest.compiled.machine_code import NUMBERS, fills, loop, types

@@ -27,7 +27,7 @@ EXACT_DIGITS = 15  # more decimals than this cannot be written as whole numbers
 
 @dataclass(frozen=True)
 class LoopRules:
-    """What the loop itself needs of the settings."""
+    """Holds what the loop itself needs of the settings."""
 
     max_positions: int = 1
     lot: float | None = None
@@ -38,17 +38,17 @@ class LoopRules:
 
 
 def is_loaded(rows: int = WORTH_A_CALL_BARS) -> bool:
-    """Whether machine code is at hand, and quicker for so many rows."""
+    """Says whether machine code is at hand, and quicker for so many rows."""
     return rows >= WORTH_A_CALL_BARS and "Backtest.compiled.kernel" in sys.modules
 
 
 def is_worth_compiling(bars: int) -> bool:
-    """Whether the compiled path is quicker for so many bars, its import included."""
+    """Says whether the compiled path is quicker for so many bars, its import included."""
     return is_loaded(bars) or bars >= WORTH_AN_IMPORT_BARS
 
 
 def can_compile(symbol: str, signals: Signals, settings: SimSettings, rules: LoopRules) -> bool:
-    """Whether the compiled loop knows all that is asked for; if not, the event path does it."""
+    """Says whether the compiled loop knows all that is asked for; else the event path does it."""
     steps = [step for step in (settings.lot, settings.tick) if step is not None]
     return (
         (settings.symbols is None or symbol in settings.symbols)
@@ -69,12 +69,11 @@ class Room:
     """Arrays that one run after the other fills; a tape in them is gone with the next run."""
 
     def __init__(self) -> None:
-        """Start with none."""
         self._rows = np.empty((0, 5), np.int64), np.empty((0, 5), np.float64)
         self._equity = np.empty(0)
 
     def arrays(self, bars: int, rows: int) -> tuple[forms.Floats, forms.Wholes, forms.Floats]:
-        """What the compiled loop fills, for so many bars and rows."""
+        """Tells what the compiled loop fills, for so many bars and rows."""
         if len(self._equity) < bars:
             self._equity = np.empty(bars)
         if len(self._rows[0]) < rows:
@@ -90,15 +89,9 @@ def run_signals(
     rules: LoopRules,
     room: Room | None = None,
 ) -> Tape | None:
-    """Run the compiled loop; None if an order is one that the broker would refuse loudly.
+    """Runs the compiled loop; None if an order is one that the broker would refuse loudly.
 
-    Args:
-        symbol: whose candles they are.
-        candles: to play.
-        signals: what the strategy wants.
-        settings: of the broker.
-        rules: of the loop.
-        room: to use again; the tape holds until its next use.
+    A `room` is used again: the tape holds until its next use.
     """
     from Backtest.compiled.kernel import play
     from Backtest.compiled.machine_code import keep_freed_memory
@@ -125,14 +118,14 @@ def run_signals(
 
 
 def room_for(signals: Signals) -> int:
-    """The most rows that a run can fill: an entry is refused, or filled and left again."""
+    """Gives the most rows that a run can fill: an entry is refused, or filled and left again."""
     return 2 * int(np.count_nonzero(signals.enter))
 
 
 def arguments_of(
     candles: Candles, signals: Signals, settings: SimSettings, rules: LoopRules
 ) -> list[Any]:
-    """What the compiled loop reads."""
+    """Tells what the compiled loop reads."""
     roi = signals.roi
     return [
         candles.times,
@@ -153,7 +146,7 @@ def arguments_of(
 
 
 def orders_of(signals: Signals) -> forms.Orders:
-    """What every entry asks for, as the compiled loop reads it."""
+    """Tells what every entry asks for, as the compiled loop reads it."""
 
     def form(step: Step | None) -> int:
         if step is None:
@@ -178,7 +171,7 @@ def orders_of(signals: Signals) -> forms.Orders:
 
 
 def charges_of(settings: SimSettings, rules: LoopRules) -> forms.Charges:
-    """What the broker and the loop are set to, as the compiled loop reads it."""
+    """Tells what the broker and the loop are set to, as the compiled loop reads it."""
     tick_units, tick_scale = step_parts(settings.tick)
     lot_units, lot_scale = step_parts(settings.lot)
     least = settings.min_notional

@@ -1,15 +1,15 @@
-"""What a compiled run left behind, read as trades, events and open positions."""
+"""Reads what a compiled run left behind as trades, events and open positions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adapters.orders import EventDetails
 from Backtest import rejections
+from Backtest.account import entry_details, refusal_details
 from Backtest.compiled import kernel_forms as forms
 from Backtest.fills import bankruptcy_price, fill_price
 from Backtest.metrics.ledger import Ledger
@@ -17,11 +17,13 @@ from Backtest.orders import Order, Protection
 from Backtest.positions import LIQUIDATED, Closing, Fill, Position, Trade
 from Backtest.sim_settings import SimSettings
 from Backtest.strategy_signals import ACTION_RULES
+from Backtest.trading_types import EventDetails
 
 if TYPE_CHECKING:
     from Backtest.candles import Candles
     from Backtest.strategy_signals import Signals
 
+Bars = TypeVar("Bars", int, NDArray[np.int64])
 SIDES = {1: "long", -1: "short"}
 LEAVING_RULES = {
     forms.STOP: "stop",
@@ -51,14 +53,14 @@ class Tape:
 
     @property
     def cash(self) -> NDArray[np.float64]:
-        """The cash after each bar."""
+        """Gives the cash after each bar."""
         changes = np.concatenate(([self.settings.capital], self.exact[:, forms.CASH]))
         marks = np.concatenate(([0], self.whole[:, forms.BAR], [len(self.candles)]))
         return np.repeat(changes, np.diff(marks))
 
     @property
     def rejected(self) -> dict[str, int]:
-        """How many orders were rejected, by cause."""
+        """Tells how many orders were rejected, by cause."""
         causes = {
             forms.REFUSED: rejections.NO_LOT,
             forms.TOO_SMALL: rejections.TOO_SMALL,
@@ -68,7 +70,7 @@ class Tape:
         return {cause: kinds[kind] for kind, cause in causes.items() if kinds[kind]}
 
     def ledger(self) -> Ledger:
-        """The trades as columns, the forced exit of what is still open at the end."""
+        """Gives the trades as columns, the forced exit of what is still open at the end."""
         from Backtest.compiled.trade_pass import lay_out
 
         most = int(np.count_nonzero(self.whole[:, forms.KIND] == forms.OPENED))
@@ -96,7 +98,7 @@ class Tape:
         )
 
     def _leaving(self) -> NDArray[np.float64]:
-        """The exact row of the forced exit; empty if nothing is held at the end."""
+        """Gives the exact row of the forced exit; empty if nothing is held at the end."""
         if not self.end.held:
             return np.empty(0)
         last, row = float(self.candles.close[-1]), np.full(5, np.nan)
@@ -115,13 +117,13 @@ class Tape:
         return self.settings.slippage + self.settings.spread / 2.0
 
     def trades(self) -> list[Trade]:
-        """The finished trades in closing order, without the forced exit."""
+        """Gives the finished trades in closing order, without the forced exit."""
         ledger = self.ledger()
         columns = {name: getattr(ledger, name).tolist() for name in ledger.__dataclass_fields__}
         kinds = self.whole[:, forms.KIND]
         opened = self.whole[kinds == forms.OPENED].tolist()
         left = self.whole[kinds == forms.LEFT].tolist()
-        times = self.candles.times
+        times, stops = self.candles.times, self._first_stops(ledger, left)
         return [
             Trade(
                 position_id=f"pos_{opened[place][forms.NUMBER]}",
@@ -131,12 +133,30 @@ class Tape:
                 rule_in=ACTION_RULES[row[forms.SIGN]][1],
                 rule_out=_rule_out(row),
                 **{name: column[place] for name, column in columns.items()},
+                stop=stops[place],
             )
             for place, row in enumerate(left)
         ]
 
+    def _first_stops(self, ledger: Ledger, left: list[list[int]]) -> list[float | None]:
+        """Gives the stop that each finished trade began with, as `Position` anchors it."""
+        signals, settings, count = self.signals, self.settings, len(left)
+        if signals.stop is None:
+            return [None] * count
+        signs = [row[forms.SIGN] for row in left]
+        entry, decided = ledger.entry_price[:count], self._decided(ledger.entry_row[:count])
+        sizes = signals.stop_sizes if signals.stop_sizes.size == 1 else signals.stop_sizes[decided]
+        distance = sizes * entry if signals.stop.is_fraction else sizes
+        level: list[float] = (entry - np.array(signs) * distance).tolist()
+
+        def lies_beyond(place: int) -> bool:
+            most = bankruptcy_price(float(entry[place]), settings.commission)
+            return signs[place] < 0 and level[place] >= most / (1.0 + self._market_cost)
+
+        return [None if lies_beyond(place) else level[place] for place in range(count)]
+
     def open_positions(self) -> list[Position]:
-        """What is held after the last bar, its levels where the run left them."""
+        """Tells what is held after the last bar, its levels where the run left them."""
         if not self.end.held:
             return []
         entry = int(np.flatnonzero(self.whole[:, forms.KIND] == forms.OPENED)[-1])
@@ -155,15 +175,15 @@ class Tape:
         return [position]
 
     def waiting_orders(self) -> list[Order]:
-        """The entry that waits for the bar after the last."""
+        """Gives the entry that waits for the bar after the last."""
         end = self.end
         if not end.waiting:
             return []
         last = len(self.candles) - 1
         return [self._order(end.waiting, end.waiting_sign, end.waiting_volume, last)]
 
-    def _decided(self, bar: int) -> int:
-        """The bar at which the entry of a bar was decided."""
+    def _decided(self, bar: Bars) -> Bars:
+        """Gives the bar at which the entry of a bar was decided, or of many."""
         return bar if self.settings.execution == "this_close" else bar - 1
 
     def _order(self, number: int, sign: int, volume: float, decided: int) -> Order:
@@ -179,18 +199,13 @@ class Tape:
             roi=signals.roi,
             hold_roi=bool(self.end.holds_roi and signals.roi),
         )
-        return Order(
-            order_id=f"ord_{number}",
-            position_id=f"pos_{number}",
-            symbol=self.symbol,
-            sign=sign,
-            volume=volume,
-            type="MARKET",
-            price=None,
-            comment=ACTION_RULES[sign][1],
-            protection=protection,
-            first_bar=decided + 1,
-        )
+        order = self._entry(number, sign, volume)
+        return order._replace(protection=protection, first_bar=decided + 1)
+
+    def _entry(self, number: int, sign: int, volume: float) -> Order:
+        """Makes the order of an entry, without its levels."""
+        ids, comment = (f"ord_{number}", f"pos_{number}"), ACTION_RULES[sign][1]
+        return Order(*ids, self.symbol, sign, volume, "MARKET", None, comment, Protection(), 0)
 
     def events(self) -> list[tuple[str, int | None, EventDetails]]:
         """Lists every event in its order: its name, its time and what it is about."""
@@ -217,19 +232,8 @@ class Tape:
         return self._wanted(row, exact) | {"fee": volume * price * self.settings.commission}
 
     def _wanted(self, row: list[int], exact: list[float]) -> EventDetails:
-        sign = row[forms.SIGN]
-        action, comment = ACTION_RULES[sign]
-        return {
-            "position_id": f"pos_{row[forms.NUMBER]}",
-            "order_id": f"ord_{row[forms.NUMBER]}",
-            "symbol": self.symbol,
-            "action": action,
-            "side": SIDES[sign],
-            "volume": exact[forms.VOLUME],
-            "price": exact[forms.PRICE],
-            "rule": comment,
-            "comment": comment,
-        }
+        order = self._entry(row[forms.NUMBER], row[forms.SIGN], exact[forms.VOLUME])
+        return entry_details(order, exact[forms.PRICE], order.comment)
 
     def _rejection(self, row: list[int], exact: list[float]) -> EventDetails:
         notional = exact[forms.VOLUME] * exact[forms.PRICE]
@@ -243,17 +247,8 @@ class Tape:
 
     def _refusal(self, row: list[int]) -> EventDetails:
         action, comment = ACTION_RULES[row[forms.SIGN]]
-        return {
-            "position_id": None,
-            "order_id": None,
-            "symbol": self.symbol,
-            "action": action,
-            "volume": 0.0,
-            "price": None,
-            "rule": "refused",
-            "comment": comment,
-            "reason": "volume is 0.0. Give a finite number above 0",
-        }
+        asked = {"symbol": self.symbol, "action": action, "volume": 0.0, "comment": comment}
+        return refusal_details(asked, "volume is 0.0. Give a finite number above 0")
 
     def _leaving_event(
         self, row: list[int], exact: list[float], entry: float
@@ -285,6 +280,6 @@ class Tape:
 
 
 def _rule_out(row: list[int]) -> str:
-    """The rule that ended a trade."""
+    """Gives the rule that ended a trade."""
     rule = row[forms.RULE]
     return f"exit_{SIDES[row[forms.SIGN]]}" if rule == forms.EXIT_RULE else LEAVING_RULES[rule]

@@ -1,20 +1,9 @@
-"""Trades laid out in columns and added up in machine code; `Backtest.metrics.ledger` holds them."""
+"""Lays trades out in columns and adds them up, in machine code, for `Backtest.metrics.ledger`."""
 
 import numpy as np
 
-from Backtest.compiled.kernel_forms import (
-    BAR,
-    BEST,
-    KIND,
-    LEFT,
-    OPENED,
-    PRICE,
-    RAW,
-    SIGN,
-    VOLUME,
-    Floats,
-    Wholes,
-)
+from Backtest.compiled import kernel_forms as forms
+from Backtest.compiled.kernel_forms import Floats, Wholes
 from Backtest.compiled.machine_code import NUMBERS, fills, loop, part, reads, types
 from Backtest.metrics.measures import exact_total
 
@@ -31,11 +20,12 @@ def lay_one(
 ) -> None:
     """Fill in one trade: `entry` and `left` are its exact rows, `rows` the bars of both."""
     numbers, places = columns
-    volume, price_in, price_out, best = entry[VOLUME], entry[PRICE], left[PRICE], left[BEST]
+    volume, price_in = entry[forms.VOLUME], entry[forms.PRICE]
+    price_out, best = left[forms.PRICE], left[forms.BEST]
     fee_in = volume * price_in * commission
     fees = fee_in + volume * price_out * commission
     pnl = sign * volume * (price_out - price_in) - fees
-    lost = abs(price_in - entry[RAW]) + abs(price_out - left[RAW])
+    lost = abs(price_in - entry[forms.RAW]) + abs(price_out - left[forms.RAW])
     best_pnl = sign * volume * (best - price_in) - (fee_in + volume * best * commission)
     numbers[0, place], numbers[1, place], numbers[2, place] = volume, price_in, price_out
     numbers[3, place], numbers[4, place] = pnl, fees
@@ -55,35 +45,23 @@ def lay_out(
     exact: Floats,
     commission: float,
     last_bar: int,
-    forced: Floats,
-    numbers: Floats,
-    places: Wholes,
+    forced: Floats,  # the exact row of the exit at the last bar, empty if nothing is held
+    numbers: Floats,  # filled: volume, entry price, exit price, pnl, fees, cost, best pnl
+    places: Wholes,  # filled: entry row, exit row, and 1 where an exit is ambiguous
 ) -> int:
-    """Fill in the trades of the compiled loop's rows, in closing order.
-
-    Args:
-        whole: the loop's rows, as exact.
-        commission: of both fills.
-        last_bar: at which a forced exit happens.
-        forced: the exact row of that exit, empty if nothing is held at the end.
-        numbers: filled with volume, entry price, exit price, pnl, fees, cost and best pnl.
-        places: filled with entry row, exit row, and 1 where an exit is ambiguous.
-
-    Returns:
-        How many trades there are.
-    """
+    """Fills in the trades of the compiled loop's rows, in closing order, and counts them."""
     done, entry, columns = 0, 0, (numbers, places)
     for row in range(whole.shape[0]):
-        if whole[row, KIND] == OPENED:
+        if whole[row, forms.KIND] == forms.OPENED:
             entry = row
-        elif whole[row, KIND] == LEFT:
-            rows = (whole[entry, BAR], whole[row, BAR])
-            sign = whole[entry, SIGN]
+        elif whole[row, forms.KIND] == forms.LEFT:
+            rows = (whole[entry, forms.BAR], whole[row, forms.BAR])
+            sign = whole[entry, forms.SIGN]
             lay_one(done, exact[entry], exact[row], rows, sign, commission, columns)
             done += 1
     if forced.size > 0:
-        rows = (whole[entry, BAR], last_bar)
-        lay_one(done, exact[entry], forced, rows, whole[entry, SIGN], commission, columns)
+        rows = (whole[entry, forms.BAR], last_bar)
+        lay_one(done, exact[entry], forced, rows, whole[entry, forms.SIGN], commission, columns)
         done += 1
     return done
 
@@ -98,7 +76,7 @@ def tally(
     left: Floats,
     best: Floats,
 ) -> tuple[float, float, float, float, float, float, float]:
-    """The exact sums of some trades, in the order of `Backtest.metrics.ledger.Tally`.
+    """Gives the exact sums of some trades, in the order of `Backtest.metrics.ledger.Tally`.
 
     A sum is not finite where `math.fsum` would have to say why.
     """

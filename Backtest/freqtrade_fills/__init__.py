@@ -1,1 +1,1 @@
-"""Freqtrade's own fill rules, for the comparison with its back-test."""
+"""Holds Freqtrade's own fill rules, for the comparison with its back-test."""

@@ -13,8 +13,8 @@ from typing import Literal
 
 from Backtest.freqtrade_fills.rounding import TickByMonth, nearest_tick, whole_steps
 from Backtest.freqtrade_fills.trade import FreqtradeTrade, Tier
+from Backtest.times import MINUTE_MS
 
-MINUTE_MS = 60_000
 # Freqtrade keeps 5 % of the exchange's least order in reserve, and as much for the stop.
 RESERVE = 1.05
 STOP_RESERVE = RESERVE / (1 - 0.05)
@@ -23,7 +23,7 @@ Side = Literal["long", "short"]
 
 @dataclass(frozen=True)
 class Trailing:
-    """A stop that follows the price, in Freqtrade's terms."""
+    """Holds a stop that follows the price, in Freqtrade's terms."""
 
     positive: float
     offset: float = 0.0
@@ -32,28 +32,20 @@ class Trailing:
 
 @dataclass(frozen=True)
 class Rules:
-    """What Freqtrade is told besides the signals.
-
-    Attributes:
-        stop: the fraction of the plain stop.
-        stop_atr, target_atr: multiples of the ATR at the decision, where levels are ATRs.
-        target: gain of the target as a fraction of the price.
-        size: `equity`, `units` or `risk`, and its number.
-        size_cap: the most of the account that a size by risk may put in.
-    """
+    """Holds what Freqtrade is told besides the signals."""
 
     timeframe_minutes: int
     startup: int
     fee: float
     wallet: float
     max_open_trades: int
-    stop: float
-    size: tuple[str, float]
-    size_cap: float = math.inf
+    stop: float  # the fraction of the plain stop
+    size: tuple[str, float]  # `equity`, `units` or `risk`, and its number
+    size_cap: float = math.inf  # the most of the account that a size by risk may put in
     roi: Mapping[int, float] = field(default_factory=dict)
     trailing: Trailing | None = None
-    stop_atr: float | None = None
-    target: float | None = None
+    stop_atr: float | None = None  # multiple of the ATR at the decision, where levels are ATRs
+    target: float | None = None  # gain as a fraction of the price
     target_atr: float | None = None
     use_exit_signal: bool = True
     exit_profit_only: bool = False
@@ -63,7 +55,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Pair:
-    """A market: its candles without gaps, the signals on each, and its smallest steps.
+    """Holds a market: its candles without gaps, the signals on each, and its smallest steps.
 
     `tiers` are the exchange's maintenance margins for futures, the lowest first.
     """
@@ -88,7 +80,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class ClosedTrade:
-    """A finished trade, with the names that Freqtrade gives to its parts."""
+    """Holds a finished trade, with the names that Freqtrade gives to its parts."""
 
     pair: str
     open_date: int
@@ -104,12 +96,12 @@ class ClosedTrade:
 
 
 def freqtrade_trades(pairs: Sequence[Pair], rules: Rules) -> list[ClosedTrade]:
-    """The trades of a back-test, in the order in which they close."""
+    """Gives the trades of a back-test, in the order in which they close."""
     return _Backtest(pairs, rules).run()
 
 
 class _Backtest:
-    """The state of a back-test between candles."""
+    """Holds the state of a back-test between candles."""
 
     def __init__(self, pairs: Sequence[Pair], rules: Rules) -> None:
         self._pairs = {pair.name: pair for pair in pairs}
@@ -147,7 +139,7 @@ class _Backtest:
         return self._closed
 
     def _play(self, pair: Pair, bar: int, *, last: bool) -> None:
-        """One candle of one pair: enter, look for an exit, and turn round where shorts are."""
+        """Plays one candle of one pair: enter, look for an exit, turn round where shorts are."""
         if pair.name not in self._order:
             self._order.append(pair.name)
         wanted = self._wanted(pair, bar - 1)
@@ -163,7 +155,7 @@ class _Backtest:
                 return
 
     def _wanted(self, pair: Pair, bar: int) -> Side | None:
-        """The entry that the candle before asks for."""
+        """Gives the entry that the candle before asks for."""
         long = bool(pair.enter_long[bar])
         short = self._rules.futures and bool(pair.enter_short[bar])
         if long and not (pair.exit_long[bar] or short):
@@ -203,7 +195,7 @@ class _Backtest:
         self._open[pair.name] = trade
 
     def _stake(self, pair: Pair, bar: int) -> float:
-        """What the strategy puts into a trade; nothing if it is too little or too much."""
+        """Tells what the strategy puts into a trade; nothing if it is too little or too much."""
         rules, price = self._rules, pair.open[bar]
         tied = sum(trade.stake for trade in self._open.values())
         free = rules.wallet + self._profit - tied
@@ -224,7 +216,7 @@ class _Backtest:
         return stake if least <= stake <= min(equity - tied, free) else 0.0
 
     def _set_atr_stop(self, trade: FreqtradeTrade, price: float, distance: float) -> None:
-        """The stop in ATRs, as a fraction of the price at which the trade was filled."""
+        """Sets the stop in ATRs, as a fraction of the price at which the trade was filled."""
         wanted = trade.open_rate + (distance if trade.is_short else -distance)
         fraction = 1 - (wanted / price)
         fraction = max(max(-fraction if trade.is_short else fraction, 0.0), 1e-9)
@@ -289,7 +281,7 @@ class _Backtest:
         trade.trail_stop(price, trailing.positive if reached else fraction)
 
     def _at_level(self, level: float, trade: FreqtradeTrade, pair: Pair, bar: int) -> float:
-        """The level, even beyond the open; the open only where the whole candle is beyond it."""
+        """Gives the level, even beyond the open; the open only if the whole candle is beyond it."""
         beyond = level < pair.low[bar] if trade.is_short else level > pair.high[bar]
         return pair.open[bar] if beyond else level
 
@@ -308,7 +300,7 @@ class _Backtest:
         return min(pair.high[bar], price) if trade.is_short else max(pair.low[bar], price)
 
     def _roi(self, trade: FreqtradeTrade, minutes: int) -> tuple[int | None, float | None]:
-        """The profit that ends the trade now, and since which minute it does."""
+        """Gives the profit that ends the trade now, and since which minute it does."""
         keys = [key for key in self._rules.roi if key <= minutes]
         key = max(keys) if keys else None
         ratio = None if key is None else self._rules.roi[key]
@@ -330,7 +322,7 @@ class _Backtest:
     def _roi_price(
         self, trade: FreqtradeTrade, pair: Pair, bar: int, minutes: int, key: int, ratio: float
     ) -> float | None:
-        """What a profit target is filled at; None where the candle cannot have reached it."""
+        """Tells what a profit target is filled at; None where the candle cannot have reached it."""
         on_grid = key % self._rules.timeframe_minutes == 0
         first, last = pair.open[bar], pair.close[bar]
         if ratio == -1 and on_grid:
@@ -361,17 +353,12 @@ class _Backtest:
         del self._open[trade.pair]
         self._closed.append(
             ClosedTrade(
-                trade.pair,
-                trade.opened,
-                time,
-                trade.is_short,
-                trade.open_rate,
-                price,
-                round(trade.amount, 8),
-                round(trade.stake, 8),
-                profit,
-                trade.exit_reason,
-                trade.stop,
+                *(trade.pair, trade.opened, time, trade.is_short, trade.open_rate, price),
+                amount=round(trade.amount, 8),
+                stake_amount=round(trade.stake, 8),
+                profit_abs=profit,
+                exit_reason=trade.exit_reason,
+                stop_loss_abs=trade.stop,
             )
         )
 

@@ -4,29 +4,29 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import ROUND_FLOOR, ROUND_HALF_UP, Decimal
 
-from adapters.orders import exact
+from Backtest.trading_types import exact
 
 SIGNIFICANT_DIGITS = 14
 
 
 def nearest_tick(price: float, tick: float) -> float:
-    """The nearest multiple of a tick, half up."""
+    """Gives the nearest multiple of a tick, half up."""
     step = exact(tick)
     return float((exact(price) / step).quantize(Decimal(1), ROUND_HALF_UP) * step)
 
 
 def tick_above(price: float, tick: float) -> float:
-    """The price itself on a tick, else the next tick above."""
+    """Gives the price itself on a tick, else the next tick above."""
     return _moved(price, tick, 1)
 
 
 def tick_below(price: float, tick: float) -> float:
-    """The price itself on a tick, else the next tick below."""
+    """Gives the price itself on a tick, else the next tick below."""
     return _moved(price, tick, 0)
 
 
 def _moved(price: float, tick: float, ticks: int) -> float:
-    """The price itself on a tick, else so many ticks above the one below it; it may be negative."""
+    """Gives a price on a tick as it is, else so many ticks above the one below (maybe negative)."""
     step = exact(tick)
     over = exact(price) % step  # with the sign of the price
     if over == 0:
@@ -36,18 +36,15 @@ def _moved(price: float, tick: float, ticks: int) -> float:
 
 
 def whole_steps(amount: float, step: float) -> float:
-    """The largest multiple of a step that is not above an amount."""
+    """Gives the largest multiple of a step that is not above an amount."""
     size = exact(step)
     return float((exact(amount) / size).quantize(Decimal(1), ROUND_FLOOR) * size)
 
 
 class TickByMonth:
-    """The price tick that Freqtrade reads from the candles of each calendar month.
+    """Holds the price tick that Freqtrade reads from the candles of each calendar month.
 
-    Args:
-        times: when the candles opened, in milliseconds UTC, rising.
-        prices: the columns open, high, low and close.
-        exchange_tick: what holds before the first month with a broken price.
+    `exchange_tick` is what holds before the first month with a broken price.
     """
 
     def __init__(
@@ -61,7 +58,7 @@ class TickByMonth:
             self._by_month[month] = max(digits, self._by_month.get(month, 0))
 
     def at(self, time: int) -> float:
-        """The tick of a moment's month; a month of whole prices has that of the one before."""
+        """Gives the tick of a moment's month; a month of whole prices has the one before's."""
         month = month_of(time)
         known = [key for key, digits in self._by_month.items() if digits and key <= month]
         if not known:
@@ -70,12 +67,12 @@ class TickByMonth:
 
 
 def month_of(time: int) -> tuple[int, int]:
-    """The calendar month of a moment."""
+    """Gives the calendar month of a moment."""
     moment = datetime.fromtimestamp(time / 1000, UTC)
     return moment.year, moment.month
 
 
 def decimals(price: float) -> int:
-    """How many decimals a price has, of its first 14 significant digits."""
+    """Tells how many decimals a price has, of its first 14 significant digits."""
     exponent = Decimal(f"{price:.{SIGNIFICANT_DIGITS}g}").normalize().as_tuple().exponent
     return max(0, -exponent) if isinstance(exponent, int) else 0

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from adapters.orders import exact
 from Backtest.freqtrade_fills.rounding import nearest_tick, tick_above, tick_below
+from Backtest.trading_types import exact
 
 LIQUIDATION_BUFFER = 0.05  # Freqtrade leaves so much of the way to the exchange's liquidation
 
 
 class Tier(NamedTuple):
-    """What an exchange wants to see of a position from a value on: a rate, less an amount."""
+    """States the margin an exchange wants from a position's value on: a rate, less an amount."""
 
     min_notional: float = 0.0
     maintenance_rate: float = 0.0
@@ -20,31 +20,22 @@ class Tier(NamedTuple):
 
 @dataclass
 class FreqtradeTrade:
-    """An open trade, long or short, without leverage.
-
-    Attributes:
-        entry_price: the open that it was filled at; `open_rate` is the same on the tick.
-        stop_fraction: the fraction that the stop was last set with.
-        trailed: whether the stop has ever moved up by itself.
-        liquidation: the price at which a future is liquidated, 0 where it cannot be.
-        target: distance of the target from the entry in price, where it was measured in ATRs.
-        pending: price of an exit order that no candle has reached yet.
-    """
+    """Holds an open trade, long or short, without leverage."""
 
     pair: str
     is_short: bool
     opened: int
-    entry_price: float
+    entry_price: float  # the open that it was filled at; `open_rate` is the same on the tick
     amount: float
     fee: float
     tick: float
-    target: float | None = None
+    target: float | None = None  # distance from the entry in price, where it was given in ATRs
     open_rate: float = field(init=False)
     stop: float = field(init=False, default=0.0)
-    stop_fraction: float = field(init=False, default=0.0)
-    trailed: bool = field(init=False, default=False)
-    liquidation: float = field(init=False, default=0.0)
-    pending: float | None = field(init=False, default=None)
+    stop_fraction: float = field(init=False, default=0.0)  # that the stop was last set with
+    trailed: bool = field(init=False, default=False)  # whether the stop has moved by itself
+    liquidation: float = field(init=False, default=0.0)  # price; 0 where it cannot be
+    pending: float | None = field(init=False, default=None)  # an exit order not reached yet
     exit_reason: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
@@ -52,7 +43,7 @@ class FreqtradeTrade:
 
     @property
     def stake(self) -> float:
-        """What is bound in the trade."""
+        """Tells what is bound in the trade."""
         return float(exact(self.amount) * exact(self.entry_price))
 
     def set_stop(self, price: float, fraction: float) -> None:
@@ -85,28 +76,29 @@ class FreqtradeTrade:
         return tick_above(float(price * (1 - abs(fraction))), self.tick)
 
     def open_value(self, price: float) -> float:
-        """What the trade cost at a price, with the fee."""
-        value = exact(self.amount) * exact(price)
-        fee = value * exact(self.fee)
-        return float(value - fee if self.is_short else value + fee)
+        """Tells what the trade cost at a price, with the fee."""
+        return self._value(price, buying=not self.is_short)
 
     def close_value(self, price: float) -> float:
-        """What the trade gives at a price, after the fee."""
+        """Tells what the trade gives at a price, after the fee."""
+        return self._value(price, buying=self.is_short)
+
+    def _value(self, price: float, *, buying: bool) -> float:
         value = exact(self.amount) * exact(price)
         fee = value * exact(self.fee)
-        return float(value + fee if self.is_short else value - fee)
+        return float(value + fee if buying else value - fee)
 
     def profit_ratio(self, price: float) -> float:
-        """The profit at a price after both fees, as a fraction of what was put in."""
+        """Gives the profit at a price after both fees, as a fraction of what was put in."""
         ratio = self.close_value(price) / self.open_value(self.open_rate)
         return round(1 - ratio if self.is_short else ratio - 1, 8)
 
     def profit(self, price: float) -> float:
-        """The profit at a price after both fees."""
+        """Gives the profit at a price after both fees."""
         opened, closed = self.open_value(self.entry_price), self.close_value(price)
         return round(opened - closed if self.is_short else closed - opened, 8)
 
     def price_of(self, profit_ratio: float) -> float:
-        """The price at which the profit reaches a ratio."""
+        """Gives the price at which the profit reaches a ratio."""
         factor = 1.0 + (profit_ratio / -1.0 if self.is_short else profit_ratio)
         return factor * self.open_value(self.open_rate) / self.close_value(1.0)

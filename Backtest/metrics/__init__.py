@@ -1,1 +1,1 @@
-"""Figures of one run and of many, and the files that hold them."""
+"""Computes the figures of one run and of many, and writes the files that hold them."""

@@ -1,4 +1,4 @@
-"""How the simulated broker fills and how its figures are counted, in words for every report."""
+"""Says in words, for every report, how the broker fills and how its figures are counted."""
 
 FILL_CONVENTIONS = {
     "timing": "an order placed after n bars fills from bar n + 1 on (bars count from 0), a close"

@@ -1,4 +1,4 @@
-"""What the ratios need to know of an equity curve, and how deep it fell, as a whole and by year."""
+"""Measures an equity curve: what the ratios need, and how deep it fell, as a whole and by year."""
 
 import math
 from collections.abc import Sequence
@@ -22,25 +22,15 @@ TRUE_SHARE = 1e-6  # of the squares; below, the mean is taken off every single r
 
 @dataclass(frozen=True)
 class Curve:
-    """What the ratios need to know of an equity curve; no returns once equity is not positive.
+    """Holds what ratios need of an equity curve; no returns once equity is not positive."""
 
-    Attributes:
-        returns: how many returns between consecutive rows there are.
-        mean: of the returns.
-        deviation: of the returns, that of a sample.
-        downside: root mean square of the losses, all returns counted.
-        growth: logarithm of the last row over the first.
-        mean_equity: of the rows.
-        deepest: the deepest fall from a peak, a positive fraction.
-    """
-
-    returns: int
-    mean: float
-    deviation: float
-    downside: float
-    growth: float
+    returns: int  # how many between consecutive rows
+    mean: float  # of the returns
+    deviation: float  # of the returns, that of a sample
+    downside: float  # root mean square of the losses, all returns counted
+    growth: float  # logarithm of the last row over the first
     mean_equity: float
-    deepest: float
+    deepest: float  # fall from a peak, a positive fraction
 
 
 def curve_of(equity: Rows, start: float | None = None) -> Curve:
@@ -52,14 +42,10 @@ def curve_of(equity: Rows, start: float | None = None) -> Curve:
 def survey(
     rows: Floats, start: float, spans: Spans, moving: Moving | None = None
 ) -> tuple[Curve, list[float]]:
-    """Measure an equity curve, and its deepest fall within each span of rows.
+    """Measures an equity curve, and its deepest fall within each span of rows.
 
-    Args:
-        rows: the equity after each bar.
-        start: the equity before the first.
-        spans: first row and row after the last of each span; together they are all rows.
-        moving: from which rows on and up to which others equity may move, if that is known; the
-            pieces do not overlap and are in order.
+    `spans` are first row and row after the last and together all rows; `moving`, if it is known, is
+    from which rows on and up to which others equity may move, in pieces that do not overlap.
     """
     if is_loaded(len(rows)):
         from Backtest.metrics.measures import survey as compiled_survey
@@ -89,7 +75,7 @@ def _curve_of(rows: Floats, start: float | None, moved: NDArray[np.int64]) -> Cu
 
 
 def _lanes(values: Floats) -> list[float]:
-    """The sums of every sixteenth value from each of the first sixteen on, in their order."""
+    """Adds up every sixteenth value from each of the first sixteen on, in their order."""
     even = len(values) // LANES * LANES
     lanes = np.zeros(LANES)
     if even:
@@ -99,21 +85,15 @@ def _lanes(values: Floats) -> list[float]:
 
 
 class Sums(NamedTuple):
-    """What is added up of the returns between consecutive rows.
-
-    Attributes:
-        mean: of them.
-        apart: sum of their squared distances from the mean.
-        losses: sum of the squares of those below 0.
-    """
+    """Holds what is added up of the returns between consecutive rows."""
 
     mean: float
-    apart: float
-    losses: float
+    apart: float  # sum of squared distances from the mean
+    losses: float  # sum of the squares of those below 0
 
 
 def sums_of(rows: int, lanes: Sequence[Sequence[float]]) -> Sums | None:
-    """The sums of a curve's returns, from lanes of them, of their squares and of the losses'.
+    """Adds up a curve's returns, from lanes of them, of their squares and of the losses'.
 
     None where the mean is so much of the squares that taking it off would leave few true digits, or
     where a sum is not finite.
@@ -127,7 +107,7 @@ def sums_of(rows: int, lanes: Sequence[Sequence[float]]) -> Sums | None:
 
 
 def _in_pairs(lanes: Sequence[float]) -> float:
-    """The sum of a number of lanes that is a power of two, added in halves of halves."""
+    """Gives the sum of a number of lanes that is a power of two, added in halves of halves."""
     if len(lanes) == 1:
         return lanes[0]
     half = len(lanes) // 2
@@ -135,7 +115,7 @@ def _in_pairs(lanes: Sequence[float]) -> float:
 
 
 def _exact_sums(returns: Floats, losses: Floats) -> Sums:
-    """The sums of returns that hardly differ, the mean taken off each of them."""
+    """Gives the sums of returns that hardly differ, the mean taken off each of them."""
     mean = float(returns.mean())
     return Sums(mean, float(np.square(returns - mean).sum()), float(np.square(losses).sum()))
 
@@ -156,7 +136,7 @@ def finished(rows: Floats, sums: Sums | None, deepest: float) -> Curve:
 
 
 def moves_of(rows: Floats) -> NDArray[np.int64]:
-    """The rows that differ from the row before them."""
+    """Gives the rows that differ from the row before them."""
     return np.flatnonzero(rows[1:] != rows[:-1]) + 1
 
 
@@ -173,7 +153,7 @@ def drawdowns(equity: Rows, start: float | None = None) -> Floats:
 
 
 def max_drawdown(equity: Rows, start: float | None = None) -> float:
-    """The deepest fall from a peak, a positive fraction."""
+    """Gives the deepest fall from a peak, a positive fraction."""
     rows = np.asarray(equity, dtype=np.float64)
     peak = -math.inf if start is None else start
     deepest = 0.0

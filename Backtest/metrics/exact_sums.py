@@ -1,4 +1,4 @@
-"""Sums without rounding on the way: the last digit does not depend on the order of the values."""
+"""Adds up without rounding on the way: the last digit does not depend on the values' order."""
 
 import math
 
@@ -11,7 +11,7 @@ CALL_VALUES = 100  # fewer are added sooner than machine code is called
 
 
 def exact_sum(values: NDArray[np.float64]) -> float:
-    """The sum, rounded once."""
+    """Gives the sum, rounded once."""
     if len(values) >= CALL_VALUES and is_loaded():
         from Backtest.metrics.measures import exact_total
 

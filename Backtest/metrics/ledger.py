@@ -1,4 +1,4 @@
-"""Trades as columns, which is the form that figures are computed from."""
+"""Holds trades as columns, which is the form that figures are computed from."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ class Tally(NamedTuple):
 
 @dataclass(frozen=True)
 class Ledger:
-    """One place a trade in each column, in closing order; see `Backtest.positions.Trade`."""
+    """Holds one place a trade in each column, in closing order; see `Backtest.positions.Trade`."""
 
     volume: Floats
     entry_price: Floats
@@ -50,12 +50,11 @@ class Ledger:
     forced: NDArray[np.bool_]
 
     def __len__(self) -> int:
-        """How many trades."""
         return len(self.pnl)
 
     @cached_property
     def tally(self) -> Tally:
-        """What they come to."""
+        """Tells what they come to."""
         if len(self) >= CALL_VALUES and is_loaded():
             from Backtest.compiled.trade_pass import tally
 
@@ -83,7 +82,7 @@ class Ledger:
 
     @cached_property
     def finished(self) -> Ledger:
-        """The trades that were not forced to an end; mostly a forced one is the last."""
+        """Gives the trades that were not forced to an end; mostly a forced one is the last."""
         forced = np.flatnonzero(self.forced)
         if len(forced) == 0:
             return self
@@ -92,7 +91,7 @@ class Ledger:
         return Ledger(**{field.name: getattr(self, field.name)[wanted] for field in fields(self)})
 
 
-KINDS: dict[str, Any] = {
+KINDS: dict[str, type[np.generic]] = {
     "entry_row": np.int64,
     "exit_row": np.int64,
     "exit_time": np.int64,

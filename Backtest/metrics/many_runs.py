@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
-from typing import Any
 
 from Backtest.candles import Candles
 from Backtest.compiled.signal_run import LoopRules, Room, can_compile, run_signals
@@ -17,16 +16,16 @@ from Backtest.metrics.run_report import calendar_of, make_report
 from Backtest.sim_errors import BacktestError
 from Backtest.sim_settings import SimSettings
 from Backtest.strategy_signals import read_signals
+from Backtest.trading_types import Report
 
-Parameters = Mapping[str, Any]
-Report = dict[str, Any]
-Offer = Callable[[Candles, Parameters], Mapping[str, Any]]
+Parameters = Mapping[str, object]
+Offer = Callable[[Candles, Parameters], Mapping[str, object]]
 
 _held: _World | None = None
 
 
 def grid(**choices: Sequence[object]) -> list[dict[str, object]]:
-    """Every combination of some choices: grid(fast=[10, 20], slow=[50]) has two sets."""
+    """Gives every combination of some choices: grid(fast=[10, 20], slow=[50]) has two sets."""
     return [dict(zip(choices, values, strict=True)) for values in product(*choices.values())]
 
 
@@ -40,17 +39,10 @@ def sweep(
     rules: LoopRules | None = None,
     workers: int = 1,
 ) -> Iterator[Report]:
-    """Play every set of parameters and yield its report, in the order of the sets.
+    """Plays every set of parameters on checked candles and yields its report, in their order.
 
-    Args:
-        candles: checked candles of one symbol.
-        offer: what the strategy wants with a set of parameters, as `strategy_signals` reads it.
-            With several workers it must be a function of a module, or an object of its class.
-        sets: the parameter sets.
-        symbol: whose candles they are.
-        settings: of the broker.
-        rules: of the loop.
-        workers: processes.
+    `offer` says what the strategy wants with a set, as `strategy_signals` reads it; with several
+    worker processes it must be a function of a module, or an object of its class.
 
     Raises:
         BacktestError: a set asks for something that the compiled path does not do.
@@ -77,7 +69,7 @@ def _report_held(parameters: Parameters) -> Report:
 
 
 class _World:
-    """What all sets share: candles, settings, and the arrays that each run fills anew."""
+    """Holds what all sets share: candles, settings, and the arrays that each run fills anew."""
 
     def __init__(
         self,

@@ -33,7 +33,7 @@ def survey(
 
 @part
 def follow_fall(row: float, fall: Fall) -> Fall:
-    """The peak, the lowest row since, and the deepest fall, after one more row.
+    """Gives the peak, the lowest row since, and the deepest fall, after one more row.
 
     A fall is worked out when its peak is passed: rounding keeps the order, so the lowest row since
     a peak has the deepest fall from it.
@@ -46,14 +46,14 @@ def follow_fall(row: float, fall: Fall) -> Fall:
 
 @part
 def fall_so_far(fall: Fall) -> float:
-    """The deepest fall, that from the last peak too."""
+    """Gives the deepest fall, that from the last peak too."""
     peak, trough, deepest = fall
     return float(max(deepest, 1.0 - trough / peak))
 
 
 @part
 def follow_falls(rows: Floats, whole: Fall, within: Fall) -> tuple[Fall, Fall]:
-    """Both falls after some more rows: that of the curve, and that of a span."""
+    """Gives both falls after some more rows: that of the curve, and that of a span."""
     for first in range(0, rows.size, BLOCK_ROWS):
         block = rows[first : first + BLOCK_ROWS]
         peak, trough = min(whole[0], within[0]), max(whole[1], within[1])
@@ -98,32 +98,19 @@ def add_returns(rows: Floats, totals: Floats, squares: Floats, losses: Floats) -
 @loop(NUMBERS, types.float64, WHOLE, WHOLE, WHOLE, SUMS, SUMS, SUMS, SUMS)
 def follow(
     rows: Floats,
-    start: float,
-    bounds: NDArray[np.int64],
-    firsts: NDArray[np.int64],
-    lasts: NDArray[np.int64],
-    totals: Floats,
-    squares: Floats,
-    losses: Floats,
-    falls: Floats,
+    start: float,  # the equity before the first row
+    bounds: NDArray[np.int64],  # the first row of each span, then the number of rows
+    firsts: NDArray[np.int64],  # the rows from which on equity may move, rising
+    lasts: NDArray[np.int64],  # the rows up to which it may
+    totals: Floats,  # zeros; filled with the returns, added as `Backtest.metrics.curves` does
+    squares: Floats,  # zeros; filled with their squares
+    losses: Floats,  # zeros; filled with the squares of those below 0
+    falls: Floats,  # filled with the deepest fall in each span
 ) -> float:
     """Walk along a curve: its returns, its deepest fall, and that of each span of rows.
 
-    Where equity stays as it is, returns are 0 and change no sum.
-
-    Args:
-        rows: the curve.
-        start: the equity before it.
-        bounds: the first row of each span, then the number of rows.
-        firsts: the rows from which on equity may move, rising.
-        lasts: the rows up to which it may.
-        totals: zeros; filled with the returns, added as `Backtest.metrics.curves` does.
-        squares: zeros; filled with their squares.
-        losses: zeros; filled with the squares of those below 0.
-        falls: filled with the deepest fall in each span.
-
-    Returns:
-        The deepest fall, at least 1 if equity was not positive throughout.
+    Where equity stays as it is, returns are 0 and change no sum. The result is the deepest fall, at
+    least 1 if equity was not positive throughout.
     """
     added, span, end = 1, 0, rows.size
     whole = follow_fall(rows[0], (start, start, 0.0))
@@ -177,7 +164,7 @@ def rounded_once(partials: Floats, used: int) -> float:
 
 @loop(NUMBERS)
 def exact_total(values: Floats) -> float:
-    """The sum, rounded once; not finite where the values or sums of them are not.
+    """Gives the sum, rounded once; not finite where the values or sums of them are not.
 
     Shewchuk's way: partial sums that do not overlap, the smallest first, hold it without error.
     """

@@ -6,29 +6,15 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 from Backtest.metrics.curves import drawdowns
 from Backtest.positions import Trade
 from Backtest.times import iso
+from Backtest.trading_types import Report
 
-TRADE_COLUMNS = (
-    "position_id",
-    "symbol",
-    "side",
-    "volume",
-    "entry_time",
-    "entry_price",
-    "exit_time",
-    "exit_price",
-    "pnl",
-    "fees",
-    "rule_in",
-    "rule_out",
-    "ambiguous",
-    "forced",
-)
+TRADE_COLUMNS = tuple(column.name for column in fields(Trade))[:14]  # up to `forced`
 EQUITY_COLUMNS = ("timestamp", "equity", "cash", "drawdown")
 
 
@@ -36,7 +22,7 @@ def write_report(
     out_dir: str | Path,
     trades: Sequence[Trade],
     curve: Sequence[tuple[int, float, float]],
-    report: dict[str, Any],
+    report: Report,
 ) -> dict[str, str]:
     """Write the three files.
 
@@ -56,22 +42,22 @@ def write_report(
 
 
 def trades_csv(trades: Sequence[Trade]) -> str:
-    """One line a trade, in the order given."""
+    """Writes one line a trade, in the order given."""
     return _csv(TRADE_COLUMNS, (_trade_cells(trade) for trade in trades))
 
 
 def equity_csv(
     curve: Sequence[tuple[int, float, float]], capital: float, kept: Sequence[int] | None = None
 ) -> str:
-    """One line a moment, or each of the kept ones, with the fall from the highest equity so far."""
+    """Writes one line a moment, or each of the kept ones, with the fall from the highest equity."""
     falls = drawdowns([equity for _, equity, _ in curve], capital).tolist()
     rows = ((*curve[row], falls[row]) for row in (range(len(curve)) if kept is None else kept))
     cells = ((iso(time), *map(repr, numbers)) for time, *numbers in rows)
     return _csv(EQUITY_COLUMNS, cells)
 
 
-def summary_json(report: dict[str, Any]) -> str:
-    """The report as strict JSON: NaN and infinities are a bug here, not a value."""
+def summary_json(report: Report) -> str:
+    """Gives the report as strict JSON: NaN and infinities are a bug here, not a value."""
     return json.dumps(report, indent=2, sort_keys=True, allow_nan=False) + "\n"
 
 
@@ -89,7 +75,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def _trade_cells(trade: Trade) -> tuple[str, ...]:
-    """A trade's cells; floats in their shortest exact form, moments in ISO 8601."""
+    """Gives a trade's cells; floats in their shortest exact form, moments in ISO 8601."""
     cells = []
     for column in TRADE_COLUMNS:
         value = getattr(trade, column)

@@ -1,4 +1,4 @@
-"""Statistics of trades and equity curves: pure functions, None where a figure has no meaning.
+"""Computes figures of trades and equity curves: pure functions, None where one has no meaning.
 
 Ratios come from the returns between consecutive rows of the equity curve, without a risk-free
 rate; deviations are sample deviations (n - 1). Annual figures go by the calendar: `years` is the
@@ -7,7 +7,6 @@ time from the first row to the last, `periods_per_year` the rows over it.
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from Backtest.metrics.exact_sums import exact_sum
 from Backtest.metrics.ledger import Ledger, ledger_of
 from Backtest.positions import Trade
 from Backtest.times import DAY_MS
+from Backtest.trading_types import Figures
 
 Trades = Sequence[Trade] | Ledger
 Times = Sequence[int] | NDArray[np.int64]
@@ -46,7 +46,7 @@ def sortino(curve: Curve, periods_per_year: float | None) -> float | None:
 
 
 def annual_return(curve: Curve, years: float | None) -> float | None:
-    """The yearly growth that compounds to the whole in so many years."""
+    """Gives the yearly growth that compounds to the whole in so many years."""
     if years is None or curve.returns == 0:
         return None
     try:
@@ -62,13 +62,13 @@ def calmar(curve: Curve, years: float | None) -> float | None:
 
 
 def years_of(times: Times) -> float | None:
-    """The years of 365.25 days from the first row to the last; None if rows carry no real time."""
+    """Gives the years of 365.25 days from first row to last; None if rows carry no real time."""
     span = int(times[-1]) - int(times[0]) if len(times) > 1 else 0
     return span / YEAR_MS if span > 0 and span >= (len(times) - 1) * SHORTEST_STEP_MS else None
 
 
 def usual_step(times: Times) -> int | None:
-    """The most usual distance between rows, the shorter of equals."""
+    """Gives the most usual distance between rows, the shorter of equals."""
     if len(times) < 2:
         return None
     apart = np.diff(np.asarray(times, dtype=np.int64))
@@ -78,7 +78,7 @@ def usual_step(times: Times) -> int | None:
     return int(steps[int(np.argmax(counts))])
 
 
-def trade_figures(trades: Trades) -> dict[str, Any]:
+def trade_figures(trades: Trades) -> Figures:
     """Count, profit, win rate, profit factor and expectancy of finished trades."""
     ledger = ledger_of(trades)
     pnl, sums, count = ledger.pnl, ledger.tally, len(ledger)
@@ -100,7 +100,7 @@ def trade_figures(trades: Trades) -> dict[str, Any]:
     }
 
 
-def cost_figures(trades: Trades, mean_equity: float) -> dict[str, Any]:
+def cost_figures(trades: Trades, mean_equity: float) -> Figures:
     """Fees, all costs, their share of the profit before costs, turnover, break-even cost."""
     sums = ledger_of(trades).tally
     before_costs = sums.pnl + sums.cost
@@ -128,8 +128,8 @@ def exposure(trades: Trades, rows: int) -> float:
     return float(np.maximum(ends - np.maximum(starts, covered), 0).sum()) / rows
 
 
-def ambiguity_band(trades: Trades) -> dict[str, Any]:
-    """The profit under the worst reading, which is the one taken, and under the best."""
+def ambiguity_band(trades: Trades) -> Figures:
+    """Gives the profit under the worst reading, which is the one taken, and under the best."""
     ledger = ledger_of(trades)
     return {
         "ambiguous_trades": int(np.count_nonzero(ledger.ambiguous)),
@@ -145,7 +145,7 @@ def by_year(
     capital: float,
     years: Years | None = None,
     falls: Sequence[float] | None = None,
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, Figures]:
     """Return, drawdown and trades (by the year of their exit) of every calendar year, UTC.
 
     `years` and `falls`, their drawdowns, are worked out if the caller does not have them.
@@ -153,7 +153,7 @@ def by_year(
     ledger = ledger_of(trades)
     order = np.argsort(ledger.exit_time, kind="stable")
     profits, ends, won = ledger.pnl[order], ledger.exit_time[order], ledger.outcomes[order] > 0
-    table: dict[str, dict[str, Any]] = {}
+    table: dict[str, Figures] = {}
     before = capital
     rows = np.asarray(equity, dtype=np.float64)
     years = year_spans(times) if years is None else years
@@ -175,12 +175,12 @@ def by_year(
 
 
 def _opens(year: int) -> int:
-    """When a year since 1970 begins, in milliseconds."""
+    """Tells when a year since 1970 begins, in milliseconds."""
     return int(np.datetime64(year, "Y").astype("datetime64[ms]").astype(np.int64))
 
 
 def year_spans(times: Times) -> Years:
-    """Every calendar year in the data since 1970, its first row and the row after its last."""
+    """Lists the calendar years in the data since 1970, each with its rows."""
     if len(times) == 0:
         return []
     stamps = np.asarray(times, dtype=np.int64)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from Backtest.metrics.exact_sums import exact_sum
 from Backtest.metrics.ledger import ledger_of
 from Backtest.sim_settings import SETTING_NAMES, SimSettings
 from Backtest.times import iso
+from Backtest.trading_types import Report
 
 
 def make_report(
@@ -27,19 +27,12 @@ def make_report(
     rejected: Mapping[str, int],
     calendar: Calendar | None = None,
     alone: bool = False,
-) -> dict[str, Any]:
-    """Compute the report; it is JSON as it stands, without NaN or infinities.
+) -> Report:
+    """Computes the report; it is JSON as it stands, without NaN or infinities.
 
-    Args:
-        settings: what the broker charged.
-        trades: all of them, forced exits included.
-        times: UTC milliseconds of the equity rows.
-        equity: equity after each of them.
-        held: first open and last close by symbol.
-        rejected: how many orders were rejected, by cause.
-        calendar: of the times, worked out if it is not given.
-        alone: whether one position was held at a time and equity moved only from the row of an
-            entry to that of its exit.
+    `trades` are all of them, forced exits included; `times` are UTC milliseconds of the equity
+    rows; `held` is first open and last close by symbol; `rejected` counts orders by cause.
+    `alone`: one position was held at a time, and equity moved only from its entry to its exit.
     """
     ledger = ledger_of(trades)
     done = ledger.finished
@@ -88,7 +81,7 @@ def make_report(
 
 @dataclass(frozen=True)
 class Calendar:
-    """What a report says of its times alone; the same for every run on the same candles."""
+    """Holds what a report says of its times alone; the same for every run on the same candles."""
 
     years: metrics.Years
     span_years: float | None
@@ -109,8 +102,8 @@ def calendar_of(times: metrics.Times) -> Calendar:
     )
 
 
-def _buy_and_hold(held: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
-    """What holding everything from the start would have returned."""
+def _buy_and_hold(held: Mapping[str, tuple[float, float]]) -> Report:
+    """Tells what holding everything from the start would have returned."""
     growth = {name: last / first - 1.0 for name, (first, last) in held.items()}
     mean = sum(growth.values()) / len(growth) if growth else None
     return {"return": metrics.finite(mean), "by_symbol": {k: v for k, v in growth.items() if k}}

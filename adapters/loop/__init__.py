@@ -1,1 +1,1 @@
-"""The loop that asks a strategy and steps a broker, bar by bar."""
+"""Asks a strategy and steps a broker, bar by bar."""

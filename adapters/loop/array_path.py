@@ -14,16 +14,8 @@ def run_arrays(
     """Run all bars at once if that gives the same result sooner.
 
     Several symbols share cash bar by bar and stay on the event path, as does a broker that was
-    used before or was made with `compiled=False`.
-
-    Args:
-        adapter: whose broker takes the result over.
-        feeds: the candles and decisions.
-        rules: the loop's settings.
-        always: take the compiled path however few bars there are.
-
-    Returns:
-        Whether it was done; if not, nothing has changed.
+    used before or was made with `compiled=False`. `always` takes the compiled path however few
+    bars there are. Answers whether it was done; if not, nothing has changed.
     """
     if len(feeds) != 1 or not isinstance(adapter, SimBrokerAdapter):
         return False

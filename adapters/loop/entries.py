@@ -13,7 +13,7 @@ from Backtest.times import iso
 def sized_order(
     feed: Feed, idx: int, request: StrategyDict, equity: float, rules: LoopRules
 ) -> StrategyDict:
-    """The order to place for a request at a bar."""
+    """Gives the order to place for a request at a bar."""
     volume = volume_of(request, equity, feed.candles.plain.close[idx], rules.lot)
     order = {"symbol": feed.symbol, **request, "volume": volume}
     if rules.ignore_roi_if_entry_signal and request.get("roi"):
@@ -24,7 +24,7 @@ def sized_order(
 def placed_id(
     feed: Feed, idx: int, order: StrategyDict, answer: Mapping[str, object]
 ) -> str | None:
-    """The id of an order that was placed; None where it was too small for a lot.
+    """Gives the id of an order that was placed; None where it was too small for a lot.
 
     Raises:
         OrderError: the broker refused it for another reason.
@@ -40,7 +40,7 @@ def placed_id(
 
 
 def may_leave(position: PositionView | StrategyDict, close: float, rules: LoopRules) -> bool:
-    """Whether `exit_profit_only` lets an exit rule act."""
+    """Says whether `exit_profit_only` lets an exit rule act."""
     if not rules.exit_profit_only:
         return True
     entry, fee = float(position["entry_price"]), rules.commission

@@ -27,11 +27,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Feed:
-    """One symbol's candles and what is decided on them."""
+    """Holds one symbol's candles and what is decided on them."""
 
     symbol: str
     candles: Candles
     decisions: Decisions
+
+
+# The bars that open at the same time, each with the entry that is wanted on it.
+Moment = list[tuple[Feed, int, StrategyDict | None]]
 
 
 def setting(cfg: Mapping[str, object], key: str, default: object = None) -> Any:
@@ -42,7 +46,7 @@ def setting(cfg: Mapping[str, object], key: str, default: object = None) -> Any:
 
 
 class Share(NamedTuple):
-    """One symbol's part of a run: its candles as a frame and as columns, and its settings."""
+    """Holds one symbol's part of a run: its candles as a frame and as columns, its settings."""
 
     symbol: str
     frame: object
@@ -55,12 +59,7 @@ def by_symbol(
     cfg: StrategyDict,
     check: Callable[[Candles], None] = check_columns,
 ) -> list[Share]:
-    """Split candles by symbol, in list order, each with its own settings.
-
-    Args:
-        df: the candles.
-        cfg: the settings.
-        check: looks at the candles of one symbol.
+    """Splits candles by symbol, in list order, each with its own settings, and checks them.
 
     Raises:
         CandleError: a candle is malformed.
@@ -99,24 +98,20 @@ def by_symbol(
     ]
 
 
-def moments(feeds: Sequence[Feed]) -> Iterator[list[tuple[Feed, int]]]:
-    """The bars that open at the same time, one list a moment."""
-    if len(feeds) == 1:
-        feed = feeds[0]
-        for idx in range(len(feed.candles)):
-            yield [(feed, idx)]
-        return
+def moments(feeds: Sequence[Feed]) -> Iterator[Moment]:
+    """Asks for the entries of every bar and yields the bars that open at the same time."""
 
     def keyed(order: int, feed: Feed) -> Iterator[tuple[int, int, int]]:
         return ((time, order, idx) for idx, time in enumerate(feed.candles.times.tolist()))
 
     merged = heapq.merge(*(keyed(order, feed) for order, feed in enumerate(feeds)))
     for _, together in groupby(merged, key=lambda bar: bar[0]):
-        yield [(feeds[order], idx) for _, order, idx in together]
+        bars = [(feeds[order], idx) for _, order, idx in together]
+        yield [(feed, idx, feed.decisions.entry(idx) or None) for feed, idx in bars]
 
 
 def series_of(feed: Feed, idx: int) -> pd.Series[Any]:
-    """A bar as the Series that BaseAdapter names."""
+    """Gives a bar as the Series that BaseAdapter names."""
     import pandas as pd
 
     time, *numbers = feed.candles.row(idx)

@@ -27,17 +27,15 @@ RECORD_KEYS = ("entries", "exit_long", "exit_short")
 
 
 class StrategyShape(Protocol):
-    """The methods of a single-file strategy."""
+    """States the methods of a single-file strategy."""
 
     def prepare_indicators(self, df: pd.DataFrame) -> Indicators:
         """Compute all indicators once."""
-        ...
 
     def find_entries(
         self, df: pd.DataFrame, indicators: Indicators, idx: int
     ) -> StrategyDict | None:
         """Answer the enter rules at a bar."""
-        ...
 
     def find_exits(
         self,
@@ -47,31 +45,23 @@ class StrategyShape(Protocol):
         idx: int,
     ) -> StrategyDict | None:
         """Answer the exit rule of a position at a bar."""
-        ...
 
 
 class Decisions(Protocol):
     """Raw answers of the rules, without knowledge of what is held."""
 
     def entry(self, idx: int) -> StrategyDict | None:
-        """The order wanted at a bar; None also where both enter rules say yes."""
-        ...
+        """Gives the order wanted at a bar; None also where both enter rules say yes."""
 
     def leaves(self, position: Mapping[str, object], idx: int) -> bool:
-        """Whether the exit rule of the position's side says yes at a bar."""
-        ...
+        """Says whether the exit rule of the position's side says yes at a bar."""
 
 
 class AskedDecisions:
     """Decisions asked of a strategy as they are needed; bar by bar it is shown light views."""
 
     def __init__(self, strategy: StrategyShape, df: Any) -> None:
-        """Prepare the indicators once.
-
-        Args:
-            strategy: who is asked.
-            df: the candles, a frame or a view of one.
-        """
+        """Prepares the indicators once; `df` is a frame of candles or a view of one."""
         indicators = strategy.prepare_indicators(df)
         shown: Any = df if isinstance(df, FrameView) else frame_view(df)
         views: Any = {name: series_view(values) for name, values in indicators.items()}
@@ -80,21 +70,20 @@ class AskedDecisions:
         both = _both_entries(indicators)
 
         def entry(idx: int) -> StrategyDict | None:
-            wanted = find_entries(shown, views, idx)
-            return wanted if wanted and idx not in both else None
+            return None if idx in both else find_entries(shown, views, idx)
 
         def leaves(position: Mapping[str, object], idx: int) -> bool:
             return bool(find_exits(position, shown, views, idx))
 
         self._offer = getattr(strategy, "signals", None)
         self._indicators = indicators
-        # For loops that ask at every bar and cannot afford a call more.
+        # For who asks at every bar and cannot afford a call more.
         self.question = (find_entries, shown, views, both)
         self.entry = entry
         self.leaves = leaves
 
     def signals(self, symbol: str, closes: NDArray[np.float64]) -> Signals | None:
-        """All answers at once, if the strategy offers them; they are compared with a sample.
+        """Gives all answers at once, if the strategy offers them; they are compared with a sample.
 
         Raises:
             BacktestError: they are malformed, or not what the strategy answers bar by bar.
@@ -138,15 +127,15 @@ def _sample(signals: Signals) -> list[int]:
 
 
 def _spread(flags: bytes, wanted: bytes) -> list[int]:
-    """Where a flag is set: the first place of each part of the run that has one, and the last."""
+    """Finds where a flag is set: its first place in each part of the run, and the last of all."""
     step = max(1, len(flags) // SAMPLE_BARS)
     found = (flags.find(wanted, first, first + step) for first in range(0, len(flags), step))
     return [idx for idx in (*found, flags.rfind(wanted)) if idx >= 0]
 
 
 def essence(order: Mapping[str, object] | None) -> StrategyDict | None:
-    """An order without what the loop or another of its keys decides."""
-    if order is None:
+    """Gives an order without what the loop or another of its keys decides."""
+    if not order:
         return None
     beaten = {"volume"} | {absolute for step, absolute in BEATS.items() if order.get(step)}
     return {key: value for key, value in order.items() if key not in beaten and value is not None}
@@ -161,12 +150,12 @@ class SignalDecisions:
     closes: NDArray[np.float64]
 
     def signals(self, symbol: str, closes: NDArray[np.float64]) -> Signals:
-        """The signals themselves."""
+        """Gives the signals themselves."""
         del symbol, closes
         return self.offered
 
     def entry(self, idx: int) -> StrategyDict | None:
-        """The order that the signals mean."""
+        """Gives the order that the signals mean."""
         return self.offered.order(idx, self.symbol, float(self.closes[idx]))
 
     def leaves(self, position: Mapping[str, object], idx: int) -> bool:
@@ -201,17 +190,6 @@ class RecordedDecisions:
         return idx in (self.exit_long if position["action"] == "BUY" else self.exit_short)
 
 
-def record(decisions: Decisions, bars: int) -> StrategyDict:
-    """Write decisions down as JSON-ready data: entries by bar, bars of each exit rule."""
-    probes = {rule: {"position_id": "", "action": action} for action, rule in EXIT_RULES.items()}
-    entries = {str(idx): wanted for idx in range(bars) if (wanted := decisions.entry(idx))}
-    exits = {
-        rule: [idx for idx in range(bars) if decisions.leaves(dict(probe), idx)]
-        for rule, probe in probes.items()
-    }
-    return {"entries": entries, **exits}
-
-
 def read_record(data: object, bars: int) -> RecordedDecisions:
     """Read recorded decisions back, trusting nothing.
 
@@ -235,14 +213,12 @@ def read_record(data: object, bars: int) -> RecordedDecisions:
 
 
 def _bars(listed: object, bars: int) -> frozenset[int]:
-    """Read a list of bars."""
     if not isinstance(listed, Iterable) or isinstance(listed, (str, bytes, Mapping)):
         raise BacktestError("the decisions' exits are malformed", "Give lists of bars")
     return frozenset(_bar(idx, bars) for idx in listed)
 
 
 def _bar(idx: object, bars: int) -> int:
-    """Read one bar's number."""
     if not isinstance(idx, int) or isinstance(idx, bool) or not 0 <= idx < bars:
         raise BacktestError(f"the decisions name bar {idx!r}", f"There are bars 0 to {bars - 1}")
     return idx

@@ -8,7 +8,7 @@ pandas object that it stands for and passes the question on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     Column = pd.Series[Any]
 
+Real = TypeVar("Real")
 Values = NDArray[Any]  # of any one kind
 PLAIN_KINDS = "biuf"  # numbers and truths: a place in the array is what pandas gives
 
@@ -30,132 +31,119 @@ class Places:
     __slots__ = ("_real", "_values")
 
     def __init__(self, values: Values, real: Callable[[], Any]) -> None:
-        """Look into values; `real` makes the pandas object."""
         self._values = values
         self._real = real
 
     def __getitem__(self, place: object) -> Any:
-        """One value for an integer, pandas' answer for anything else."""
+        """Gives one value for an integer, pandas' answer for anything else."""
         if place.__class__ is int:
             return self._values[place]
         return self._real().iloc[place]
 
 
-class SeriesView:
-    """A column that cannot be changed."""
+class View(Generic[Real]):
+    """Stands for a pandas object, which is made when it is first needed."""
 
-    __slots__ = ("_make", "_series", "_values", "iat", "iloc")
+    __slots__ = ("_made", "_make")
+
+    def __init__(self, make: Callable[[], Real]) -> None:
+        self._make = make
+        self._made: Real | None = None
+
+    def to_pandas(self) -> Real:
+        """Gives the pandas object."""
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    def __iter__(self) -> Iterator[object]:
+        real: Any = self.to_pandas()
+        return iter(real)
+
+    def __repr__(self) -> str:
+        return repr(self.to_pandas())
+
+
+class SeriesView(View["Column"]):
+    """Shows a column that cannot be changed."""
+
+    __slots__ = ("_values", "iat", "iloc")
 
     def __init__(self, values: Values, make: Callable[[], Column]) -> None:
         """Stand for what `make` makes; `values` are its values."""
+        super().__init__(make)
         self._values = values
-        self._make = make
-        self._series: Column | None = None
         self.iloc = self.iat = Places(values, self.to_pandas)
-
-    def to_pandas(self) -> Column:
-        """The pandas object, made when it is first needed."""
-        if self._series is None:
-            self._series = self._make()
-        return self._series
 
     @property
     def values(self) -> Values:
-        """The values as a read-only array."""
+        """Gives the values as a read-only array."""
         shown = self._values.view()
         shown.flags.writeable = False
         return shown
 
     def to_numpy(self, *arguments: Any, **options: Any) -> Values:
-        """The values, or as pandas converts them."""
+        """Gives the values, or as pandas converts them."""
         if arguments or options:
             return self.to_pandas().to_numpy(*arguments, **options)
         return self.values
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Values:
-        """What numpy reads."""
         return np.array(self.values, dtype=dtype, copy=copy)
 
     def __len__(self) -> int:
-        """How many rows."""
         return len(self._values)
 
-    def __iter__(self) -> Iterator[Any]:
-        """One value after the other."""
-        return iter(self.to_pandas())
-
     def __getitem__(self, key: Any) -> Any:
-        """By label, as pandas does it."""
         return self.to_pandas()[key]
 
     def __getattr__(self, name: str) -> Any:
         """Everything else is pandas' affair."""
         return getattr(self.to_pandas(), name)
 
-    def __repr__(self) -> str:
-        """As pandas shows it."""
-        return repr(self.to_pandas())
 
+class FrameView(View["pd.DataFrame"]):
+    """Shows candles that cannot be changed; columns are views."""
 
-class FrameView:
-    """Candles that cannot be changed; columns are views."""
-
-    __slots__ = ("_columns", "_frame", "_make", "_rows", "_views")
+    __slots__ = ("_columns", "_rows", "_views")
 
     def __init__(
         self, columns: Mapping[str, Values], rows: int, make: Callable[[], pd.DataFrame]
     ) -> None:
         """Stand for what `make` makes; `columns` are those of its columns that are numbers."""
+        super().__init__(make)
         self._columns = dict(columns)
         self._rows = rows
-        self._make = make
-        self._frame: pd.DataFrame | None = None
-        self._views: dict[str, SeriesView] = {
+        self._views = {
             name: SeriesView(values, self._maker(name)) for name, values in columns.items()
         }
 
     def _maker(self, name: str) -> Callable[[], Column]:
         return lambda: self.to_pandas()[name]
 
-    def to_pandas(self) -> pd.DataFrame:
-        """The pandas object, made when it is first needed."""
-        if self._frame is None:
-            self._frame = self._make()
-        return self._frame
-
     def array(self, name: str) -> Values | None:
-        """The values of a column of numbers; None if there is none of that name."""
+        """Gives the values of a column of numbers; None if there is none of that name."""
         return self._columns.get(name)
 
     def __getitem__(self, key: object) -> Any:
-        """A view of a column, or what pandas makes of another key."""
+        """Gives a view of a column, or what pandas makes of another key."""
         view = self._views.get(key) if key.__class__ is str else None
         return self.to_pandas()[key] if view is None else view
 
     def __len__(self) -> int:
-        """How many rows."""
         return self._rows
 
-    def __iter__(self) -> Iterator[Any]:
-        """The names of the columns."""
-        return iter(self.to_pandas())
-
     def __contains__(self, name: object) -> bool:
-        """Whether there is a column of that name."""
         return name in self._views or name in self.to_pandas()
 
     def __getattr__(self, name: str) -> Any:
-        """A column by its name, else pandas' affair."""
+        """Gives a column by its name, else pandas' affair."""
         view = self._views.get(name)
         return getattr(self.to_pandas(), name) if view is None else view
 
-    def __repr__(self) -> str:
-        """As pandas shows it."""
-        return repr(self.to_pandas())
-
 
 def frame_view(df: pd.DataFrame) -> FrameView:
-    """A view of a frame that exists."""
+    """Makes a view of a frame that exists."""
     columns = {
         name: df[name].to_numpy()
         for name in df.columns
@@ -165,7 +153,7 @@ def frame_view(df: pd.DataFrame) -> FrameView:
 
 
 def series_view(series: Any) -> Any:
-    """A view of a pandas series of numbers or truths; anything else as it is."""
+    """Makes a view of a pandas series of numbers or truths; anything else as it is."""
     kind = getattr(getattr(series, "dtype", None), "kind", "")
     if not hasattr(series, "iloc") or isinstance(series, SeriesView) or kind not in PLAIN_KINDS:
         return series
@@ -173,7 +161,7 @@ def series_view(series: Any) -> Any:
 
 
 def array_view(values: Values) -> SeriesView:
-    """A view of an array, over rows counted from 0."""
+    """Makes a view of an array, over rows counted from 0."""
 
     def make() -> Column:
         import pandas as pd
@@ -184,12 +172,11 @@ def array_view(values: Values) -> SeriesView:
 
 
 class CandleView(FrameView):
-    """A view of candles that were read without pandas; its frame is a tidy one."""
+    """Shows candles that were read without pandas; its frame is a tidy one."""
 
     __slots__ = ("candles",)
 
     def __init__(self, candles: Candles) -> None:
-        """Stand for the tidy frame of some candles."""
         columns = {name: getattr(candles, name) for name in COLUMNS}
 
         def make() -> pd.DataFrame:
@@ -203,10 +190,10 @@ class CandleView(FrameView):
 
 
 def _pandas_operator(name: str) -> Callable[..., Any]:
-    """A method that lets pandas do an operation."""
+    """Gives a method that lets pandas do an operation."""
 
     def operate(self: Any, *others: Any) -> Any:
-        plain = [o.to_pandas() if isinstance(o, (SeriesView, FrameView)) else o for o in others]
+        plain = [o.to_pandas() if isinstance(o, View) else o for o in others]
         return getattr(self.to_pandas(), name)(*plain)
 
     operate.__name__ = name
@@ -219,7 +206,5 @@ _ALONE = ("neg", "pos", "abs", "invert", "bool")
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor")
 _OPERATORS = (*_COMPARE, *_ALONE, *_ARITHMETIC, *(f"r{name}" for name in _ARITHMETIC))
 for _name in _OPERATORS:
-    for _view in (SeriesView, FrameView):
-        setattr(_view, f"__{_name}__", _pandas_operator(f"__{_name}__"))
-for _view in (SeriesView, FrameView):
-    setattr(_view, "__hash__", None)  # noqa: B010 - unhashable, as in pandas
+    setattr(View, f"__{_name}__", _pandas_operator(f"__{_name}__"))
+setattr(View, "__hash__", None)  # noqa: B010 - unhashable, as in pandas

@@ -40,8 +40,9 @@ class EventName(StrEnum):
 
     @property
     def channel(self) -> str:
-        """Approvals have a channel of their own; the rest is the course of a task."""
-        return APPROVALS if self is EventName.APPROVAL_GRANTED else TASK_EVENTS
+        """Approvals and what ends them have a channel of their own; the rest is a task's course."""
+        deciding = ("APPROVAL_GRANTED", "DEPLOYED", "HALTED", "ROLLED_BACK")
+        return APPROVALS if self.value in deciding else TASK_EVENTS
 
 
 class EventError(InputError):
@@ -50,18 +51,14 @@ class EventError(InputError):
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that happened to one task.
-
-    Attributes:
-        timestamp: ISO 8601 in UTC, ending in Z.
-        data: what else there is to say; JSON values only.
-    """
+    """One thing that happened to one task."""
 
     name: EventName
     correlation_id: str
     workflow: str
     task: str
-    timestamp: str
+    timestamp: str  # ISO 8601 in UTC, ending in Z
+    # What else there is to say; JSON values only.
     data: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
@@ -127,11 +124,9 @@ class Bus(Protocol):
 
     def publish(self, event: Event) -> None:
         """Add an event to its channel."""
-        ...
 
     def read(self, channel: str, on_bad: Callable[[str], None] | None = None) -> Iterator[Event]:
         """Give all events of a channel, oldest first; on_bad is told what was skipped."""
-        ...
 
     def follow(
         self,
@@ -142,15 +137,10 @@ class Bus(Protocol):
         from_start: bool = True,
     ) -> Iterator[Event]:
         """Give events as they come; stop waits for the seconds it is given, and ends it if true."""
-        ...
 
 
 def open_bus(folder: Path) -> Bus:
-    """Open the bus of a repository.
-
-    Args:
-        folder: Repository.folder.
-    """
+    """Open the bus of a repository, in `Repository.folder`."""
     from bot.bus.file import FileBus
 
     return FileBus(folder / "bus")

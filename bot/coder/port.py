@@ -10,29 +10,22 @@ from bot.gates.port import Verdict
 
 @dataclass(frozen=True)
 class Candidate:
-    """Files that want to be proven.
+    """Files that want to be proven."""
 
-    Attributes:
-        files: text of each file by its path in the repository.
-        coder: who wrote them: template, agent or cli.
-        model: the model that was used; empty for the template coder.
-        prompt_hash: digest of everything the coder was given.
-    """
-
-    files: Mapping[str, str]
-    coder: str
-    model: str
-    prompt_hash: str
+    files: Mapping[str, str]  # text of each file by its path in the repository
+    coder: str  # who wrote them: template, agent or cli
+    model: str  # the model that was used; empty for the template coder
+    prompt_hash: str  # digest of everything the coder was given
 
     @property
     def contents(self) -> dict[str, bytes]:
-        """The files' bytes; text that is no Unicode stays visible to the gates as such."""
+        """Gives the files' bytes; text that is no Unicode stays visible to the gates as such."""
         return {path: text.encode("utf-8", "surrogatepass") for path, text in self.files.items()}
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A candidate that was refused, and the verdicts that refused it: what to mend."""
+    """Holds a candidate that was refused, and the verdicts that refused it: what to mend."""
 
     candidate: Candidate
     verdicts: tuple[Verdict, ...]
@@ -43,16 +36,13 @@ class Coder(Protocol):
 
     @property
     def name(self) -> str:
-        """Names the coder in candidates and evidence."""
-        ...
+        """Gives names the coder in candidates and evidence."""
 
     @property
     def rounds(self) -> int:
-        """How many candidates it may try before the task is blocked."""
-        ...
+        """Says how many candidates it may try before the task is blocked."""
 
     def write(
         self, contract: AnyContract, contract_path: str, failures: tuple[Failure, ...] = ()
     ) -> Candidate:
         """Write the strategy and its tests, with what earlier rounds did wrong in view."""
-        ...

@@ -1,1 +1,1 @@
-"""The commands, one module each: HELP, add_arguments and run."""
+"""The commands, one module each: add_arguments and run; bot/cli.py has their names."""

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.errors import InputError
-from bot.progress import Progress
 
 if TYPE_CHECKING:
     from Backtest.simbroker import SimBroker
+    from bot.progress import Progress
     from bot.proof.judge import Judgement
-
-HELP = "backtest a contract or a strategy file on candles"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, default=Path("results"), metavar="DIR", help="default: results"
     )
+    parser.add_argument(
+        "--report", action="store_true", help="write report.html too; for contracts"
+    )
     parser.add_argument("--sandbox", default="auto", help="where a .py file runs; default: auto")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
@@ -45,12 +46,19 @@ def run(args: argparse.Namespace) -> int:
     from bot.report.headline import told_lines
 
     is_code = args.subject.suffix == ".py"
+    if is_code and args.report:
+        raise InputError("--report needs a contract", "A file alone does not say what was asked.")
+    from bot.progress import Progress
+
     progress = Progress()
     progress.stage("loading")
     with progress:
-        judgement = _of_file(args, progress) if is_code else _of_contract(args, progress)
+        if is_code:
+            judgement, page = _of_file(args, progress), ""
+        else:
+            judgement, page = _of_contract(args, progress)
         progress.stage("writing the report")
-        files = _written(judgement, args.out)
+        files = _written(judgement, args.out, page)
     if args.json:
         answer = {"summary": judgement.summary, "files": files}
         sys.stdout.write(json.dumps(answer, allow_nan=False) + "\n")
@@ -60,15 +68,15 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _of_contract(args: argparse.Namespace, progress: Progress) -> "Judgement":
-    """Judge the rules themselves; no generated code is needed."""
+def _of_contract(args: argparse.Namespace, progress: "Progress") -> tuple["Judgement", str]:
+    """Judge the rules themselves; no generated code is needed. With the page, if it is wanted."""
     progress.stage("reading the candles")
     _import_talib_alone()
     from bot.contract.language.program import compile_contract
     from bot.contract.load import load_contract
     from bot.data.market_data import read_market_data
-    from bot.files import repository_root
-    from bot.proof.judge import judge_rules
+    from bot.files import contract_label, repository_root
+    from bot.proof.judge import judge_rules, with_tear_sheet
 
     contract = load_contract(args.subject).strategy
     program = compile_contract(contract)
@@ -77,10 +85,18 @@ def _of_contract(args: argparse.Namespace, progress: Progress) -> "Judgement":
     )
     total = sum(len(candles) for candles in data.candles.values())
     progress.stage("computing the indicators")
-    return judge_rules(contract, program, data, lambda broker: _played(progress, broker, total))
+    judged = judge_rules(contract, program, data, lambda broker: _played(progress, broker, total))
+    judgement = with_tear_sheet(judged, data.candles)
+    if not args.report:
+        return judgement, ""
+    from bot.proof.sealing import tell_backtest
+    from bot.report.page import report_html
+
+    label = contract_label(args.subject)
+    return judgement, report_html(tell_backtest(contract, program, data, judgement, label))
 
 
-def _played(progress: Progress, broker: "SimBroker", total: int) -> None:
+def _played(progress: "Progress", broker: "SimBroker", total: int) -> None:
     """Show how many candles a broker has played."""
     progress.stage("playing", total, lambda: broker.stepped_bars)
 
@@ -100,7 +116,7 @@ def _import_talib_alone() -> None:
             del sys.modules[name]
 
 
-def _of_file(args: argparse.Namespace, progress: Progress) -> "Judgement":
+def _of_file(args: argparse.Namespace, progress: "Progress") -> "Judgement":
     """Ask a strategy file for its decisions, in the sandbox."""
     from bot.proof.strategy_file import backtest_file
     from bot.workshop import opened_sandbox
@@ -117,16 +133,20 @@ def _of_file(args: argparse.Namespace, progress: Progress) -> "Judgement":
     )
 
 
-def _written(judgement: "Judgement", out: Path) -> dict[str, str]:
+def _written(judgement: "Judgement", out: Path, page: str) -> dict[str, str]:
     """Write the files of a backtest."""
-    from Backtest.metrics.report_files import write_report
+    from Backtest.metrics.report_files import write_report, write_whole
     from bot.errors import WorldError
 
     broker = judgement.broker
     try:
-        return write_report(
+        files = write_report(
             str(out), broker.get_trades(), broker.get_equity_curve(), dict(judgement.summary)
         )
+        if page:
+            write_whole(out / "report.html", page)
+            files["report"] = str(out / "report.html")
+        return files
     except (FileExistsError, NotADirectoryError):
         raise InputError(f"{out} is not a folder", "Give --out another folder.") from None
     except OSError as error:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from bot.gates.static.offence import Offence
     from bot.gates.static.vocabulary import FileClass
 
-HELP = "check what files contain: syntax, imports, secrets"
 # The classes of bot.gates.static.vocabulary, written out to keep --help quick; a test compares.
 _CLASSES = ("strategy", "freqtrade", "module", "test")
 

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bot.health.machine import Finding
 
-HELP = "say what is here, what is missing, and which gates will run"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
@@ -37,6 +35,10 @@ def run(args: argparse.Namespace) -> int:
         from bot.health.server import examine_server
 
         machine = (*machine, *examine_server())
+    else:
+        from bot.health.approval import examine_approval
+
+        machine = (*machine, examine_approval(args.repository))
     remote = look_at_github(args.repository) if args.github else ()
     findings = (*machine, *remote)
     runs, works = _well(machine), _well(remote)

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from bot.workflow.context import Context
     from bot.workflow.items import Item, Job
 
-HELP = "one stage of the line for GitHub's event, inside GitHub Actions"
 Thing = TypeVar("Thing")
 STAGES = ("plan", "announce", "generate", "gates", "write")
 

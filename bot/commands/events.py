@@ -9,13 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.bus.port import CHANNELS, TASK_EVENTS, Event, open_bus
 from bot.redaction import inert
 
 if TYPE_CHECKING:
     from types import FrameType
 
-HELP = "show what happened, or follow it as it happens"
+    from bot.bus.port import Event
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_channel(parser: argparse.ArgumentParser) -> None:
     """Describe which events are wanted."""
+    from bot.bus.port import CHANNELS, TASK_EVENTS
+
     parser.add_argument("--channel", default=TASK_EVENTS, choices=CHANNELS, help="which channel")
     parser.add_argument("--correlation-id", metavar="ID", help="only the events of one run")
     parser.add_argument(
@@ -42,6 +43,7 @@ def run(args: argparse.Namespace) -> int:
 
 def show(args: argparse.Namespace, *, follow: bool, as_json: bool) -> None:
     """Print the wanted events until there are no more, or until stopped."""
+    from bot.bus.port import open_bus
     from bot.git.repository import open_repository
 
     bus = open_bus(open_repository(args.repository, to_write=False).folder)
@@ -59,7 +61,7 @@ def show(args: argparse.Namespace, *, follow: bool, as_json: bool) -> None:
                 return
 
 
-def line(event: Event) -> str:
+def line(event: "Event") -> str:
     """Write an event for people."""
     data = " ".join(f"{key}={value}" for key, value in event.data.items())
     task = f"{event.workflow}/{event.task}"

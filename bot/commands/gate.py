@@ -11,7 +11,6 @@ from bot.errors import InputError
 if TYPE_CHECKING:
     from bot.coder.port import Candidate
 
-HELP = "let the gates judge a candidate, without Git"
 FEWEST_CANDLES = 400
 MOST_CANDLES = 2000
 
@@ -76,6 +75,7 @@ def run_freqtrade(args: argparse.Namespace) -> int:
     """Judge the strategies of Freqtrade files."""
     from Backtest.candles import read_candles
     from Backtest.sim_errors import BacktestError
+    from bot.commands.screen import show
     from bot.gates.freqtrade.any_file import examine_freqtrade_file
     from bot.report.terminal import gate_table
     from bot.workshop import open_memory, opened_sandbox, say_on_terminal
@@ -105,13 +105,14 @@ def run_freqtrade(args: argparse.Namespace) -> int:
                 answer = {"file": found.path, "class": found.name, "passed": found.passed}
                 sys.stdout.write(json.dumps({**answer, "gates": gates}) + "\n")
             else:
-                sys.stdout.write(f"{found.name}  {found.path}\n{gate_table(found.verdicts)}\n")
+                show(f"{found.name}  {found.path}\n{gate_table(found.verdicts)}\n")
             sys.stdout.flush()
     return max(codes)
 
 
 def run_contract(args: argparse.Namespace, path: Path) -> int:
     """Judge the candidate of a contract."""
+    from bot.commands.screen import show
     from bot.contract.digest import contract_digest
     from bot.contract.load import load_contract
     from bot.data.market_data import read_market_data
@@ -119,6 +120,7 @@ def run_contract(args: argparse.Namespace, path: Path) -> int:
     from bot.gates.freqtrade.installation import find_freqtrade
     from bot.gates.mutation.mutation_gate import GATE, try_mutants
     from bot.git.identity import correlation_id
+    from bot.progress import Progress
     from bot.proof.assignment import Origin, assign
     from bot.proof.line import prove, write_and_prove
     from bot.proof.sealing import Destination, seal
@@ -126,20 +128,23 @@ def run_contract(args: argparse.Namespace, path: Path) -> int:
     from bot.report.headline import figures_of, told_lines
     from bot.report.terminal import gate_table
     from bot.settings import Settings
-    from bot.workshop import open_coder, open_memory, open_prover, say_on_terminal
+    from bot.workshop import open_coder, open_memory, open_prover
 
     loaded = load_contract(path)
     contract, label = loaded.strategy, contract_label(path)
-    data = read_market_data(contract, repository_root(path), args.data, say_on_terminal)
+    progress = Progress()
+    data = read_market_data(contract, repository_root(path), args.data, progress.say)
     targets = decide_targets(contract, find_freqtrade(), strict=args.require_targets)
     digest = contract_digest(contract)
     name = correlation_id("local", label, digest, data.digest, "gate")
     work = assign(contract, data, Origin(name, label, digest, loaded.data), targets)
-    prover = open_prover(args.sandbox, memory=open_memory(fresh=args.fresh))
-    if args.candidate is None:
-        *_, proven = write_and_prove(work, open_coder(contract, Settings()), prover)
-    else:
-        proven = prove(work, _read(args.candidate, contract.planned_files), prover)
+    prover = open_prover(args.sandbox, progress, open_memory(fresh=args.fresh))
+    progress.stage(path.stem, unit="parts")
+    with progress:
+        if args.candidate is None:
+            *_, proven = write_and_prove(work, open_coder(contract, Settings()), prover)
+        else:
+            proven = prove(work, _read(args.candidate, contract.planned_files), prover)
     if args.out is not None:
         write_files(args.out, seal(proven, Destination("no tag")).evidence.files)
     examination = proven.examination
@@ -164,7 +169,7 @@ def run_contract(args: argparse.Namespace, path: Path) -> int:
         sys.stdout.write(json.dumps(answer) + "\n")
     else:
         notes = "".join(f"{note}\n" for note in (*told_lines(summary), *targets.notes))
-        sys.stdout.write(f"{gate_table(verdicts, examination.remembered)}{notes}\n")
+        show(f"{gate_table(verdicts, examination.remembered)}{notes}\n")
     return 0 if passed else 1
 
 

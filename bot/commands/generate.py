@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from bot.contract.document.problems import Problem
     from bot.contract.load import LoadedContract
 
-HELP = "write the strategy and the tests of contracts"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
@@ -75,11 +73,11 @@ def _load(paths: list[Path]) -> list["LoadedContract"]:
 
 def _needs_a_model(loaded: "LoadedContract") -> list["Problem"]:
     """Find what the template cannot write."""
-    from bot.contract.document.problems import Finding
+    from bot.contract.document.problems import Fault
     from bot.contract.model import Contract
 
     contract = loaded.contract
     if isinstance(contract, Contract):
         return []
     message = "a module is written by a model, and none is set up"
-    return [loaded.problem(Finding(("kind",), message, allowed="kind: strategy"))]
+    return [loaded.problem(Fault(("kind",), message, allowed="kind: strategy"))]

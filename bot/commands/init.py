@@ -7,8 +7,6 @@ from pathlib import Path
 
 from bot.errors import InputError
 
-HELP = "put the workflow, the issue form, settings and an example contract into a repository"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""

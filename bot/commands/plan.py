@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bot.plan.todo import TodoList
 
-HELP = "check a contract and print its plan"
 _WIDTH = 100
 
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from bot.forge.port import Forge, PullRequest
     from bot.git.repository import Repository
 
-HELP = "list, show, diff, approve or close pull requests of this repository"
 _WHAT = {
     "list": "all pull requests",
     "show": "one, with what was said and decided",
@@ -71,9 +70,9 @@ def _list(args: argparse.Namespace, repository: "Repository", forge: "Forge") ->
     if not pulls:
         return "no pull requests yet; stratwright run CONTRACT opens one\n"
     rows = [
-        f"{pull.number:>4}  {pull.state:<7} {pull.draft.head[:12]}  {pull.draft.branch}  "
-        f"{_approved(forge, pull)}"
-        f"{inert(pull.draft.title)}\n{'':>6}{figure_line(figures[pull.number])}".rstrip()
+        f"{pull.number:>4}  {pull.state:<7} {inert(pull.draft.title)}"
+        f"{_approved(forge, pull)}\n{'':>6}{pull.draft.head[:12]}  {pull.draft.branch}\n"
+        f"{'':>6}{figure_line(figures[pull.number])}".rstrip()
         for pull in pulls
     ]
     return "\n".join(rows) + "\n"
@@ -84,7 +83,7 @@ def _approved(forge: "Forge", pull: "PullRequest") -> str:
     reviews = forge.people.reviews(pull.number)
     yes = [one for one in reviews if one.decision == "approved" and one.head == pull.draft.head]
     names = [one.author for one in yes]
-    return f"approved by {', '.join(dict.fromkeys(names))}  " if names else ""
+    return f"  approved by {', '.join(dict.fromkeys(names))}" if names else ""
 
 
 def _figures(repository: "Repository", pull: "PullRequest") -> dict[str, Any]:
@@ -95,6 +94,7 @@ def _figures(repository: "Repository", pull: "PullRequest") -> dict[str, Any]:
 
 
 def _show(args: argparse.Namespace, repository: "Repository", forge: "Forge") -> str:
+    from bot.commands.screen import rendered
     from bot.forge.port import Thread
     from bot.report.headline import figure_line, figures_of
 
@@ -120,7 +120,7 @@ def _show(args: argparse.Namespace, repository: "Repository", forge: "Forge") ->
     }
     lines = [f"#{pull.number} {draft.title}", ""]
     lines += [f"{label:<8}{value}" for label, value in rows.items() if value]
-    lines += ["", draft.body.strip()]
+    lines += ["", rendered(inert(draft.body.strip()))]
     for review in reviews:
         void = "" if review.head == draft.head else ", for an older commit"
         said = f"  {review.body}" if review.body else ""

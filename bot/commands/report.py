@@ -12,8 +12,6 @@ from bot.redaction import inert
 if TYPE_CHECKING:
     from bot.git.repository import Repository
 
-HELP = "write out the evidence of a tag or of a refused run, and show its gates"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
@@ -29,11 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the files and print the gate table."""
+    from bot.commands.screen import show
     from bot.files import write_files
     from bot.git.repository import open_repository
     from bot.proof.evidence import read_gates
     from bot.report.headline import figures_of, told_lines
-    from bot.report.terminal import gate_table
+    from bot.report.terminal import equity_line, figure_table, gate_table
 
     repository = open_repository(args.repository, to_write=False)
     commit, files = find_evidence(repository, args.name)
@@ -54,11 +53,11 @@ def run(args: argparse.Namespace) -> int:
         answer |= {"rows": told} if told else {}
         sys.stdout.write(json.dumps(answer) + "\n")
         return 0
-    sys.stdout.write(inert("".join(f"{line}\n" for line in told_lines(summary))))
-    sys.stdout.write(inert(gate_table(verdicts)) + "\n")
-    sys.stdout.write(f"{inert(told)}\n" if told else "")
+    lines = [*told_lines(summary), equity_line(files.get("equity_curve.csv", b""))]
+    show(inert("".join(f"{line}\n" for line in lines if line)))
+    show(inert(f"\n{figure_table(summary)}\n{gate_table(verdicts)}\n"))
     shown = "report.html" if "report.html" in files else "gates.json"
-    sys.stdout.write(f"open {args.out / shown}\n")
+    show((f"{inert(told)}\n" if told else "") + f"open {args.out / shown}\n")
     return 0
 
 

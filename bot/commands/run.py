@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,9 +10,8 @@ from bot.errors import InputError, StratwrightError
 
 if TYPE_CHECKING:
     from bot.pipeline import Result
+    from bot.progress import Progress
     from bot.proof.edges import Workshop
-
-HELP = "plan, write, prove and propose contracts"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,10 +40,11 @@ def run(args: argparse.Namespace) -> int:
     """Run every contract; the exit code is the worst of all."""
     from bot.commands.failure import show_error
     from bot.files import repository_root
-    from bot.workshop import open_workshop, say_on_terminal
+    from bot.progress import Progress
+    from bot.workshop import open_workshop
 
     paths = in_order(args.contracts)
-    say = (lambda line: None) if args.quiet else say_on_terminal
+    progress = Progress(quiet=args.quiet)
     shop = open_workshop(
         repository_root(paths[0]),
         forge=args.forge,
@@ -53,27 +52,29 @@ def run(args: argparse.Namespace) -> int:
         regenerate=args.regenerate,
         require_targets=args.require_targets,
         fresh=args.fresh,
-        say=say,
+        progress=progress,
     )
     codes = []
     for path in paths:
         try:
-            codes.append(run_one(path, shop, as_json=args.json))
+            codes.append(run_one(path, shop, progress, as_json=args.json))
         except StratwrightError as error:
             codes.append(show_error(error, as_json=args.json))
     return max(codes)
 
 
-def run_one(path: Path, shop: "Workshop", *, as_json: bool) -> int:
+def run_one(path: Path, shop: "Workshop", progress: "Progress", *, as_json: bool) -> int:
     """Run one contract and print what became of it."""
+    from bot.commands.screen import show
     from bot.pipeline import run_line
     from bot.report.headline import figures_of
 
-    result = run_line(path, shop)
+    progress.stage(path.stem, unit="parts")
+    with progress:
+        result = run_line(path, shop)
     summary = _summary(result, shop)
     answer = {**result.to_dict(), "figures": figures_of(summary)}
-    sys.stdout.write((json.dumps(answer) if as_json else describe(result, summary)) + "\n")
-    sys.stdout.flush()
+    show((json.dumps(answer) if as_json else describe(result, summary)) + "\n")
     return result.exit_code
 
 

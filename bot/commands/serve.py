@@ -5,8 +5,6 @@ import json
 import sys
 from pathlib import Path
 
-HELP = "receive GitHub's webhooks as a GitHub App and do what the Action does"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments; secrets come from the environment or files, never from here."""

@@ -11,13 +11,19 @@ if TYPE_CHECKING:
     from bot.commands.standing import Standing
     from bot.git.repository import Repository
 
-HELP = "show what is proposed, blocked, merged or closed"
+_SHOWN = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     parser.add_argument(
         "--repository", type=Path, default=Path(), metavar="DIR", help="default: the current one"
+    )
+    parser.add_argument(
+        "--host-file",
+        type=Path,
+        metavar="FILE",
+        help="the live host's own file, to judge approvals",
     )
     parser.add_argument("--json", action="store_true", help="print it as JSON")
 
@@ -33,11 +39,24 @@ def run(args: argparse.Namespace) -> int:
         (standing, summary_at(repository, standing.commit, standing.branch))
         for standing in read_standings(repository)
     ]
+    approvals = read_approvals(args)
+    unread = approvals.get("", [])
     if args.json:
-        rows = [{**asdict(standing), "figures": figures_of(found)} for standing, found in told]
+        rows = [
+            {
+                **asdict(standing),
+                "figures": figures_of(found),
+                "approvals": approvals.get(f"{standing.workflow}/{standing.task}", unread),
+            }
+            for standing, found in told
+        ]
         text = json.dumps(rows, indent=2)
     elif told:
-        text = "\n".join(_block(standing, figure_line(found)) for standing, found in told)
+        blocks = []
+        for standing, found in told:
+            approval = approvals.get(f"{standing.workflow}/{standing.task}", unread)
+            blocks.append(_block(standing, figure_line(found), "\n          ".join(approval)))
+        text = "\n".join(blocks)
     else:
         text = "nothing proposed yet; stratwright run CONTRACT does"
     sys.stdout.write(text + "\n")
@@ -68,7 +87,33 @@ def read_standings(repository: "Repository") -> "list[Standing]":
     ]
 
 
-def _block(standing: "Standing", figures: str) -> str:
+def read_approvals(args: argparse.Namespace) -> dict[str, list[str]]:
+    """Say of the newest approvals in the chain where they stand, by task.
+
+    What cannot be judged is said of all tasks, under no name.
+    """
+    from bot.approval.admission import state_of
+    from bot.approval.claims import Claim, read_claims
+    from bot.commands.approve import open_desk
+    from bot.errors import StratwrightError
+
+    desk = open_desk(args)
+    found: dict[str, list[str]] = {}
+    claims: dict[str, list[Claim]] = {}
+    try:
+        for claim in read_claims(desk.chain(alone=True)):
+            claims.setdefault(claim.record.scope, []).append(claim)
+        for scope, given in claims.items():
+            newest = given[: -_SHOWN - 1 : -1]
+            seen = {tag: desk.look(tag).facts for tag in {each.record.tag for each in newest}}
+            found[scope] = [state_of(each, seen[each.record.tag]) for each in newest]
+    except StratwrightError as error:
+        told = f"not judged: {error.message}"
+        return {scope: [told] for scope in claims} or {"": [told]}
+    return found
+
+
+def _block(standing: "Standing", figures: str, approval: str) -> str:
     pull = f"  #{standing.pull_request}" if standing.pull_request is not None else ""
     lines = [f"{standing.workflow}/{standing.task}  {standing.status}{pull}"]
     rows = {
@@ -76,6 +121,7 @@ def _block(standing: "Standing", figures: str) -> str:
         "branch": f"{standing.branch} {standing.commit[:12]}".rstrip(),
         "tag": standing.tag,
         "result": figures,
+        "approval": approval,
         "last": standing.last_event,
     }
-    return "\n".join(lines + [f"  {label:<8}{value}" for label, value in rows.items() if value])
+    return "\n".join(lines + [f"  {label:<9} {value}" for label, value in rows.items() if value])

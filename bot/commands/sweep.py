@@ -5,7 +5,8 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Callable, Sequence
+import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,14 @@ from bot.errors import InputError, WorldError
 if TYPE_CHECKING:
     from bot.sweep.runs import SweepResult, Tried
 
-HELP = "backtest a contract with many values of its parameters, best first"
 SHOWN = ("sharpe", "return", "max_drawdown", "total_trades", "win_rate", "profit_factor")
+# So that a row with two or three parameters fits 80 columns.
+SHORT = {
+    "max_drawdown": "drawdown",
+    "total_trades": "trades",
+    "win_rate": "won",
+    "profit_factor": "factor",
+}
 SHARES = ("return", "annual_return", "max_drawdown", "win_rate", "exposure")
 
 
@@ -45,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
     from bot.contract.load import load_contract
     from bot.data.market_data import read_market_data
     from bot.files import repository_root
+    from bot.progress import Counter, Progress
     from bot.sweep.runs import run_sweep
     from bot.sweep.sets import read_sets
 
@@ -55,8 +63,14 @@ def run(args: argparse.Namespace) -> int:
     sets = read_sets(args.sets, contract, loaded.source.root or {})
     data = read_market_data(contract, repository_root(args.contract), args.data)
     candles = next(iter(data.candles.values()))
-    program, told = compile_contract(contract), _progress(len(sets))
-    result = run_sweep(contract, program, candles, sets, args.metric, args.workers, told)
+    program, counted = compile_contract(contract), Counter()
+    progress = Progress()
+    progress.stage("playing", len(sets), counted.read, "sets")
+    with progress:
+        result = run_sweep(
+            *(contract, program, candles, sets, args.metric, args.workers),
+            counted.set,
+        )
     if args.out is not None:
         _write(args.out, result)
     if args.json:
@@ -64,19 +78,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         sys.stdout.write(table(result, args.top, args.out))
     return 0
-
-
-def _progress(sets: int) -> Callable[[int], None]:
-    """Count on a terminal; say nothing elsewhere."""
-    if not sys.stderr.isatty():
-        return lambda count: None
-
-    def tell(count: int) -> None:
-        if count % max(1, sets // 100) == 0 or count == sets:
-            sys.stderr.write(f"\r{count} of {sets} sets" + ("\n" if count == sets else ""))
-            sys.stderr.flush()
-
-    return tell
 
 
 def as_json(result: "SweepResult", top: int) -> dict[str, Any]:
@@ -98,7 +99,7 @@ def table(result: "SweepResult", top: int, out: Path | None) -> str:
     """The best sets for people, and what being the best of many is worth."""
     names = list(result.rows[0].values)
     figures = list(dict.fromkeys((result.metric, *SHOWN)))
-    lines = [[*names, *figures]]
+    lines = [[*names, *(SHORT.get(name, name) for name in figures)]]
     lines += [_cells(row, names, figures) for row in result.rows[:top]]
     widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
     text = "".join(
@@ -137,7 +138,7 @@ def warning(result: "SweepResult") -> str:
             f" best one's true ratio is above that is {chance.deflated:.0%} (deflated Sharpe"
             " ratio, normal returns)."
         )
-    return "\n".join(said) + "\n"
+    return "".join(f"{textwrap.fill(line, 80)}\n" for line in said)
 
 
 def _write(path: Path, result: "SweepResult") -> None:

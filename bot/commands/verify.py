@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bot.proof.findings import Verification
 
-HELP = "compute the evidence of a tag again and say whether it holds"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
@@ -41,24 +39,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Check everything; 0 if all of it holds, 4 if something needed is not here, else 1."""
     from bot.git.repository import open_repository
+    from bot.progress import Progress
     from bot.proof.other_version import trusted_places, verify_elsewhere
     from bot.proof.verification import Checker, verify
     from bot.settings import Settings
-    from bot.workshop import open_coder, open_prover, say_on_terminal
+    from bot.workshop import open_coder, open_prover
 
     repository = open_repository(args.repository, to_write=False)
-    say = (lambda line: None) if args.json else say_on_terminal
+    progress = Progress(quiet=args.json)
+    progress.stage(f"verifying {args.tag.rpartition('/')[2]}", unit="parts")
     places = trusted_places(args.wheels)
     checker = Checker(
         lambda contract: open_coder(contract, Settings()),
-        None if args.quick else lambda: open_prover(args.sandbox, say),
+        None if args.quick else lambda: open_prover(args.sandbox, progress),
         None
         if args.here
         else lambda tag, claim, where: verify_elsewhere(
-            tag, claim, where, places, args.sandbox, say
+            tag, claim, where, places, args.sandbox, progress.say
         ),
     )
-    found = verify(args.tag, repository, checker)
+    with progress:
+        found = verify(args.tag, repository, checker)
     sys.stdout.write((as_json(found) if args.json else as_text(found)) + "\n")
     return found.exit_code
 

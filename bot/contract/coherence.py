@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 from adapters.sizing import MAX_RISK, affordable
 from bot.contract.code_paths import suffix
-from bot.contract.document.problems import Finding, Where, field_name, quoted
+from bot.contract.document.problems import Fault, Where, field_name, quoted
 from bot.contract.field_types import places_of
 from bot.contract.fields import Checked
 from bot.contract.market import Data
@@ -16,10 +16,7 @@ from bot.contract.symbols import moment
 
 _COSTS = {name: field.default for name, field in Costs.model_fields.items()}
 
-_OTHER_FILES = {
-    "csv": (".feather", ".parquet", ".json"),
-    "feather": (".csv", ".json", ".parquet"),
-}
+_OTHER_FILES = {"csv": (".feather", ".parquet", ".json"), "feather": (".csv", ".json", ".parquet")}
 # The bounds of the risk numbers that a parameter may stand for.
 _NAMED = {
     ("risk", *where): check.bounds
@@ -28,7 +25,7 @@ _NAMED = {
 }
 
 
-def check_coherence(raw: Mapping[str, object]) -> list[Finding]:
+def check_coherence(raw: Mapping[str, object]) -> list[Fault]:
     """Find what each part allows and the whole does not; misshapen parts are passed over."""
     if raw.get("kind") == "module":
         return [*_after(raw), *_reserved(raw)]
@@ -37,7 +34,7 @@ def check_coherence(raw: Mapping[str, object]) -> list[Finding]:
     targets = raw.get("targets")
     if isinstance(targets, list | tuple) and "freqtrade" in targets:
         checks += [_fills, _trailing, _pairs, _held_target, _early_trailing]
-    return [finding for check in checks for finding in check(raw)]
+    return [fault for check in checks for fault in check(raw)]
 
 
 def _get(raw: object, *where: str) -> object:
@@ -46,32 +43,32 @@ def _get(raw: object, *where: str) -> object:
     return raw
 
 
-def _entries(raw: Mapping[str, object]) -> Iterator[Finding]:
+def _entries(raw: Mapping[str, object]) -> Iterator[Fault]:
     rules = raw.get("rules")
     if isinstance(rules, Mapping) and not any(
         rules.get(name) is not None for name in ("enter_long", "enter_short")
     ):
-        yield Finding(("rules",), "no rule to enter a trade", allowed="enter_long or enter_short")
+        yield Fault(("rules",), "no rule to enter a trade", allowed="enter_long or enter_short")
 
 
-def _after(raw: Mapping[str, object]) -> Iterator[Finding]:
+def _after(raw: Mapping[str, object]) -> Iterator[Fault]:
     after, seen = raw.get("after"), set()
     for index, task in enumerate(after if isinstance(after, list | tuple) else ()):
         if not isinstance(task, str):
             continue
         if task == raw.get("task"):
-            yield Finding(("after", index), "a task cannot come after itself", f'"{task}"')
+            yield Fault(("after", index), "a task cannot come after itself", f'"{task}"')
         if task in seen:
-            yield Finding(("after", index), "given twice", quoted(task))
+            yield Fault(("after", index), "given twice", quoted(task))
         seen.add(task)
 
 
-def _symbols_in_path(raw: Mapping[str, object]) -> Iterator[Finding]:
+def _symbols_in_path(raw: Mapping[str, object]) -> Iterator[Fault]:
     symbols, path = _get(raw, "market", "symbols"), _get(raw, "data", "path")
     several = isinstance(symbols, list | tuple) and len(symbols) > 1
     is_file = _get(raw, "data", "source") in ("csv", "feather")
     if several and is_file and isinstance(path, str) and "{symbol}" not in path:
-        yield Finding(
+        yield Fault(
             ("data", "path"),
             "several symbols need {symbol} in the path",
             quoted(path),
@@ -79,21 +76,21 @@ def _symbols_in_path(raw: Mapping[str, object]) -> Iterator[Finding]:
         )
 
 
-def _fills(raw: Mapping[str, object]) -> Iterator[Finding]:
+def _fills(raw: Mapping[str, object]) -> Iterator[Fault]:
     if raw.get("execution") == "this_close":
-        yield Finding(
+        yield Fault(
             ("execution",),
             "this_close cannot be had with the freqtrade target, which fills at the next open",
             allowed="next_open, or targets: [adapter]",
         )
 
 
-def _trailing(raw: Mapping[str, object]) -> Iterator[Finding]:
+def _trailing(raw: Mapping[str, object]) -> Iterator[Fault]:
     distance = _get(raw, "risk", "trailing_stop", "distance")
     start = _get(raw, "risk", "trailing_stop", "activate_at")
     numbers = [x for x in (distance, start) if isinstance(x, int | float) and x > 0]
     if len(numbers) == 2 and numbers[1] <= numbers[0]:
-        yield Finding(
+        yield Fault(
             ("risk", "trailing_stop", "activate_at"),
             "Freqtrade wants activate_at above distance",
             quoted(start),
@@ -101,7 +98,7 @@ def _trailing(raw: Mapping[str, object]) -> Iterator[Finding]:
         )
 
 
-def _pairs(raw: Mapping[str, object]) -> Iterator[Finding]:
+def _pairs(raw: Mapping[str, object]) -> Iterator[Fault]:
     """Freqtrade trades pairs, and counts in one currency."""
     symbols = _get(raw, "market", "symbols")
     quotes: dict[str, str] = {}
@@ -113,39 +110,39 @@ def _pairs(raw: Mapping[str, object]) -> Iterator[Finding]:
         where = ("market", "symbols", index)
         if not (base and slash and quote):
             allowed = "a pair such as BTC/USDT, or targets: [adapter]"
-            yield Finding(where, "Freqtrade trades pairs only", quoted(symbol), allowed)
+            yield Fault(where, "Freqtrade trades pairs only", quoted(symbol), allowed)
             continue
         quotes.setdefault(quote, symbol)
         if len(quotes) > 1 and quotes[quote] is symbol:
             allowed = f"pairs against {next(iter(quotes))}, or targets: [adapter]"
             message = "Freqtrade counts in one currency for all pairs"
-            yield Finding(where, message, quoted(symbol), allowed)
+            yield Fault(where, message, quoted(symbol), allowed)
 
 
-def _held_target(raw: Mapping[str, object]) -> Iterator[Finding]:
+def _held_target(raw: Mapping[str, object]) -> Iterator[Fault]:
     held = _get(raw, "risk", "ignore_roi_if_entry_signal") is True
     if held and _get(raw, "risk", "take_profit") is not None:
-        yield Finding(
+        yield Fault(
             ("risk", "ignore_roi_if_entry_signal"),
             "Freqtrade would ignore take_profit too while the entry rule is true",
             allowed="false, or roi instead of take_profit, or targets: [adapter]",
         )
 
 
-def _early_trailing(raw: Mapping[str, object]) -> Iterator[Finding]:
+def _early_trailing(raw: Mapping[str, object]) -> Iterator[Fault]:
     stop, trailing = _get(raw, "risk", "stop_loss"), _get(raw, "risk", "trailing_stop")
     if not isinstance(stop, Mapping) or not isinstance(trailing, Mapping):
         return
     activated = trailing.get("activate_at") is not None
     if activated and trailing.get("only_after_activation") is not True:
-        yield Finding(
+        yield Fault(
             ("risk", "trailing_stop"),
             "before activate_at Freqtrade cannot trail by a stop that is measured in ATRs",
             allowed="only_after_activation: true, or targets: [adapter]",
         )
 
 
-def _named(raw: Mapping[str, object]) -> Iterator[Finding]:
+def _named(raw: Mapping[str, object]) -> Iterator[Fault]:
     """Hold a parameter that stands for a risk number to that number's bounds."""
     for where, bounds in _NAMED.items():
         name = _get(raw, *where)
@@ -161,11 +158,11 @@ def _named(raw: Mapping[str, object]) -> Iterator[Finding]:
                 bounded = f"out of bounds for {field_name(where)}, which names it"
                 parameter_at = ("parameters", str(name), key)
                 words, advice = bounds.words(), bounds.advice(outside[0])
-                yield Finding(parameter_at, bounded, quoted(outside[0]), words, advice)
+                yield Fault(parameter_at, bounded, quoted(outside[0]), words, advice)
                 break
 
 
-def _reserved(raw: Mapping[str, object]) -> Iterator[Finding]:
+def _reserved(raw: Mapping[str, object]) -> Iterator[Fault]:
     """Refuse what the language keeps for later, so that nothing is accepted and then ignored."""
     if raw.get("optimize") is not None:
         message = (
@@ -174,20 +171,20 @@ def _reserved(raw: Mapping[str, object]) -> Iterator[Finding]:
         allowed = (
             "no optimize; `stratwright sweep CONTRACT --set NAME=VALUES` tries values you name"
         )
-        yield Finding(("optimize",), message, allowed=allowed)
+        yield Fault(("optimize",), message, allowed=allowed)
     coder = raw.get("coder")
     if coder in ("agent", "cli"):
         message = "this coder is reserved: code by a model is not built yet"
-        yield Finding(("coder",), message, quoted(coder), "template, auto")
+        yield Fault(("coder",), message, quoted(coder), "template, auto")
     rules = raw.get("rules")
     for name, rule in rules.items() if isinstance(rules, Mapping) else ():
         if isinstance(rule, Mapping) and "prose" in rule:
             message = "a rule in prose is reserved: no model reads it yet"
             allowed = f"an expression, as {name}: rsi < 30 and close > trend"
-            yield Finding(("rules", name), message, allowed=allowed)
+            yield Fault(("rules", name), message, allowed=allowed)
 
 
-def _one_size(raw: Mapping[str, object]) -> Iterator[Finding]:
+def _one_size(raw: Mapping[str, object]) -> Iterator[Fault]:
     size = _get(raw, "risk", "size")
     if not isinstance(size, Mapping):
         return
@@ -195,13 +192,13 @@ def _one_size(raw: Mapping[str, object]) -> Iterator[Finding]:
     if len(given) != 1:
         found = f"{' and '.join(given)} are given" if given else "no size is given"
         message = f"{found}; exactly one is needed"
-        yield Finding(("risk", "size"), message, allowed="equity, units or risk")
+        yield Fault(("risk", "size"), message, allowed="equity, units or risk")
     elif size.get("cap") is not None and given != ["risk"]:
         message = "cap is for a size by risk"
-        yield Finding(("risk", "size", "cap"), message, allowed="risk: 0.01 beside it")
+        yield Fault(("risk", "size", "cap"), message, allowed="risk: 0.01 beside it")
 
 
-def _affordable(raw: Mapping[str, object]) -> Iterator[Finding]:
+def _affordable(raw: Mapping[str, object]) -> Iterator[Fault]:
     """Refuse a size whose every order would be rejected, and say the largest that fits."""
     rules = _get(raw, "rules")
     sides = [
@@ -222,11 +219,11 @@ def _affordable(raw: Mapping[str, object]) -> Iterator[Finding]:
                 message = f"too large to be paid for with {bought}: every order would be rejected"
                 instead = f"largest that fits: {below:g}"
                 instead += "" if form == "equity" else ", or cap: 1.0 beside it"
-                yield Finding(("risk", "size", form), message, quoted(value), instead)
+                yield Fault(("risk", "size", form), message, quoted(value), instead)
                 break
 
 
-def _reachable(raw: Mapping[str, object]) -> Iterator[Finding]:
+def _reachable(raw: Mapping[str, object]) -> Iterator[Fault]:
     """Refuse a target that no short reaches: its price would have to be 0 or below."""
     if _get(raw, "rules", "enter_short") is None:
         return
@@ -234,11 +231,11 @@ def _reachable(raw: Mapping[str, object]) -> Iterator[Finding]:
     if far:
         message = "a short can never gain so much: its price would have to fall to 0 or below"
         instead = "a fraction below 1 such as 0.04, or a contract of its own for the longs"
-        yield Finding(("risk", "take_profit"), message, quoted(far[0]), instead)
+        yield Fault(("risk", "take_profit"), message, quoted(far[0]), instead)
 
 
 def _numbers(raw: Mapping[str, object], value: object) -> list[float]:
-    """A number, or the default and the range of the parameter that it names."""
+    """Gives a number, or the default and the range of the parameter that it names."""
     found: list[object] = [value]
     if isinstance(value, str):
         ends = _get(raw, "parameters", value, "range")
@@ -255,19 +252,19 @@ def _share(value: object, otherwise: float) -> float:
     return float(value) if _is_number(value) and 0 <= value <= 1 else otherwise
 
 
-def _activation(raw: Mapping[str, object]) -> Iterator[Finding]:
+def _activation(raw: Mapping[str, object]) -> Iterator[Fault]:
     trailing = _get(raw, "risk", "trailing_stop")
     if not isinstance(trailing, Mapping):
         return
     if trailing.get("only_after_activation") is True and trailing.get("activate_at") is None:
-        yield Finding(
+        yield Fault(
             ("risk", "trailing_stop", "only_after_activation"),
             "only_after_activation needs activate_at",
             allowed="activate_at: 0.05",
         )
 
 
-def _data_keys(raw: Mapping[str, object]) -> Iterator[Finding]:
+def _data_keys(raw: Mapping[str, object]) -> Iterator[Fault]:
     data = raw.get("data")
     if not isinstance(data, Mapping):
         return
@@ -276,19 +273,19 @@ def _data_keys(raw: Mapping[str, object]) -> Iterator[Finding]:
     # A key that is written wrongly is told as unknown, and not as missing too.
     known = data.keys() <= Data.model_fields.keys()
     if known and is_file and path is None:
-        yield Finding(("data",), f"source {source} needs a path", allowed="path: data/candles.csv")
+        yield Fault(("data",), f"source {source} needs a path", allowed="path: data/candles.csv")
     if known and source in ("freqtrade", "ccxt") and exchange is None:
         message = f"source {source} needs an exchange"
-        yield Finding(("data",), message, allowed="exchange: binance")
+        yield Fault(("data",), message, allowed="exchange: binance")
     if is_file and exchange is not None:
-        yield Finding(("data", "exchange"), f"exchange has no use with source {source}")
+        yield Fault(("data", "exchange"), f"exchange has no use with source {source}")
     if source == "ccxt" and path is not None:
-        yield Finding(("data", "path"), "path has no use with source ccxt")
+        yield Fault(("data", "path"), "path has no use with source ccxt")
     if isinstance(path, str) and suffix(path) in _OTHER_FILES.get(str(source), ()):
-        yield Finding(("data", "path"), f"this is no {source} file", quoted(path))
+        yield Fault(("data", "path"), f"this is no {source} file", quoted(path))
     start, end = (_moment(data.get(key)) for key in ("start", "end"))
     if start is not None and end is not None and start >= end:
-        yield Finding(("data", "end"), "end is not after start", quoted(data.get("end")))
+        yield Fault(("data", "end"), "end is not after start", quoted(data.get("end")))
 
 
 def _moment(text: object) -> datetime | None:
@@ -298,7 +295,7 @@ def _moment(text: object) -> datetime | None:
         return None
 
 
-def _defaults(raw: Mapping[str, object]) -> Iterator[Finding]:
+def _defaults(raw: Mapping[str, object]) -> Iterator[Fault]:
     parameters = raw.get("parameters")
     for name, body in parameters.items() if isinstance(parameters, Mapping) else ():
         default, ends = _get(body, "default"), _get(body, "range")
@@ -310,4 +307,4 @@ def _defaults(raw: Mapping[str, object]) -> Iterator[Finding]:
         if low < high and not low <= default <= high:
             where: Where = ("parameters", name, "default")
             message = "the default is outside its range"
-            yield Finding(where, message, quoted(default), f"{low} to {high}")
+            yield Fault(where, message, quoted(default), f"{low} to {high}")

@@ -21,7 +21,12 @@ def canonical_json(contract: AnyContract) -> str:
 
 def _plain(value: object) -> object:
     if isinstance(value, Part):
-        given = {key: item for key, item in value if item is not None or key not in value.later}
+        fields = type(value).model_fields
+        given = {
+            key: item
+            for key, item in value
+            if key not in value.later or item != fields[key].get_default(call_default_factory=True)
+        }
         if isinstance(value, Parameter):
             # 2 and 2.0 are one number everywhere but here: the form decides whether the optimiser
             # tries 2, 3 or 2.1, 2.2.

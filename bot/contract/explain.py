@@ -1,11 +1,11 @@
-"""Turns pydantic's errors into findings in plain words: one for each place."""
+"""Turns pydantic's errors into faults in plain words: one for each place."""
 
 from collections.abc import Iterator, Mapping
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from bot.contract.document.problems import Finding, Where, nearest, odd_characters, quoted, shown
+from bot.contract.document.problems import Fault, Where, nearest, odd_characters, quoted, shown
 from bot.contract.field_types import places_of
 from bot.contract.model import Contract, ModuleContract
 
@@ -27,17 +27,17 @@ _SHAPES = {
 }
 
 
-def explain(error: ValidationError, root: Mapping[str | int, object]) -> list[Finding]:
+def explain(error: ValidationError, root: Mapping[str | int, object]) -> list[Fault]:
     """Translate every error; what the coherence check also reports is left to it."""
-    findings: list[Finding] = []
+    faults: list[Fault] = []
     for details in error.errors(include_url=False):
         if details.get("ctx", {}).get("at") == "coherence":
             continue
-        findings += _translate(details, root)
-    return findings
+        faults += _translate(details, root)
+    return faults
 
 
-def _translate(details: ErrorDetails, root: Mapping[str | int, object]) -> Iterator[Finding]:
+def _translate(details: ErrorDetails, root: Mapping[str | int, object]) -> Iterator[Fault]:
     where, value = _fit(details["loc"], root)
     kind = details["type"]
     on_key = "[key]" in details["loc"]
@@ -48,13 +48,13 @@ def _translate(details: ErrorDetails, root: Mapping[str | int, object]) -> Itera
     elif kind == "extra_forbidden":
         yield _unknown(where, root)
     elif kind in ("invalid_key", "string_type"):
-        yield Finding(where, "a key is text here", quoted(where[-1]), on_key=True)
+        yield Fault(where, "a key is text here", quoted(where[-1]), on_key=True)
     elif kind in _SHAPES:
         found = quoted(value)
         advice = f"[{shown(value)}]" if isinstance(value, str) and _SHAPES[kind] == "a list" else ""
-        yield Finding(where, f"expected {_SHAPES[kind]}", found, nearest=advice)
+        yield Fault(where, f"expected {_SHAPES[kind]}", found, nearest=advice)
     else:
-        yield Finding(where, details["msg"][:1].lower() + details["msg"][1:], quoted(value))
+        yield Fault(where, details["msg"][:1].lower() + details["msg"][1:], quoted(value))
 
 
 def _fit(loc: Where, root: object) -> tuple[Where, object]:
@@ -76,36 +76,30 @@ def _fit(loc: Where, root: object) -> tuple[Where, object]:
     return where, value
 
 
-def _own(details: ErrorDetails, where: Where, *, on_key: bool) -> Finding:
+def _own(details: ErrorDetails, where: Where, *, on_key: bool) -> Fault:
     context = details["ctx"]
     if context["at"]:
         where = (*where, context["at"])
-    return Finding(
-        where,
-        context["message"],
-        context["found"],
-        context["allowed"],
-        context["nearest"],
-        on_key=on_key,
-    )
+    message, found, allowed, near = (context[k] for k in ("message", "found", "allowed", "nearest"))
+    return Fault(where, message, found, allowed, near, on_key=on_key)
 
 
-def _missing(where: Where) -> Finding:
+def _missing(where: Where) -> Fault:
     if len(where) == 3 and where[0] == "indicators" and where[2] == "function":
         message = "an indicator needs a function of TA-Lib, or an expression"
-        return Finding(where[:2], message, allowed="{function: RSI, timeperiod: 14}", on_key=True)
-    return Finding(where, "required, but not given", allowed=_example(where))
+        return Fault(where[:2], message, allowed="{function: RSI, timeperiod: 14}", on_key=True)
+    return Fault(where, "required, but not given", allowed=_example(where))
 
 
-def _unknown(where: Where, root: Mapping[str | int, object]) -> Finding:
+def _unknown(where: Where, root: Mapping[str | int, object]) -> Fault:
     key = str(where[-1])
     if where == ("files",):
-        return Finding(where, "files belong to kind: module", on_key=True)
+        return Fault(where, "files belong to kind: module", on_key=True)
     if root.get("kind") == "module" and key in Contract.model_fields and len(where) == 1:
-        return Finding(where, "this key belongs to kind: strategy", on_key=True)
+        return Fault(where, "this key belongs to kind: strategy", on_key=True)
     names = list(_part(where[:-1], root).model_fields)
     message = f'unknown key "{shown(key)}"{odd_characters(key)}'
-    return Finding(where, message, "", ", ".join(names), nearest(key, names), on_key=True)
+    return Fault(where, message, "", ", ".join(names), nearest(key, names), on_key=True)
 
 
 def _part(where: Where, root: Mapping[str | int, object]) -> type[BaseModel]:

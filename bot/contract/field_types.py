@@ -1,9 +1,9 @@
 """Names the types that every part of a contract is made of."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, get_args, get_origin
+from typing import Annotated, Any, ClassVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from bot.contract.code_paths import ID, ID_WORDS, guess_id
 from bot.contract.fields import Checked, amount, check_flag, check_rule, pattern, text
@@ -16,6 +16,16 @@ Fraction = Annotated[NumberOrName, amount(above=0, below=1, fraction=True, namea
 Gain = Annotated[NumberOrName, amount(above=0, fraction=True, nameable=True)]
 Line = Annotated[str, text(1000)]
 Rule = Annotated[str, Checked(check_rule, {"type": "string", "minLength": 1, "maxLength": 4000})]
+
+
+def says(meaning: str, *examples: object, default: Any = ..., **more: Any) -> Any:
+    """Describes a field for readers and editors; without a default it has to be given."""
+    return Field(default=default, description=meaning, examples=list(examples), **more)
+
+
+def optional(meaning: str, *examples: object) -> Any:
+    """Describes a field that may be left out."""
+    return says(meaning, *examples, default=None)
 
 
 def plain_or_mapping(value: object) -> str:

@@ -27,7 +27,7 @@ def wrong(
 
 @dataclass(frozen=True)
 class Checked:
-    """A value that one function checks, with the JSON Schema that editors use.
+    """Describes a value that one function checks, with the JSON Schema that editors use.
 
     `bounds` are those of a number in whose place a parameter's name may stand.
     """
@@ -84,7 +84,7 @@ def _or_name(check: Callable[[object], float]) -> Callable[[object], float | str
 
 @dataclass(frozen=True)
 class Bounds:
-    """The numbers that a field takes."""
+    """Holds the numbers that a field takes."""
 
     above: float | None = None
     least: float | None = None

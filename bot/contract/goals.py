@@ -1,53 +1,71 @@
 """What a strategy must reach, and how its parameters are searched."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
-
-from bot.contract.field_types import Part
+from bot.contract.field_types import Part, optional, says
 from bot.contract.fields import amount, choice, whole
 
 Ratio = Annotated[float, amount(least=-100, most=100)]
+Factor = Annotated[float, amount(least=0, most=1000)]
+Share = Annotated[float, amount(above=0, most=1, fraction=True)]
 
 
 class Acceptance(Part):
     """What the back-test must reach; every line becomes a check of the acceptance gate."""
 
-    min_trades: Annotated[int, whole(0, 10_000_000)] | None = Field(
-        default=None, description="At least so many closed trades.", examples=[10]
+    later: ClassVar[frozenset[str]] = frozenset(
+        {"min_calmar", "min_omega", "min_sqn", "min_recovery", "min_over_hold", "min_payoff"}
+        | {"min_expectancy_r", "min_alpha", "max_ulcer", "max_volatility", "max_beta"}
+        | {"max_correlation", "max_time_under_water", "max_losses_in_a_row"}
     )
-    max_drawdown: Annotated[float, amount(above=0, most=1, fraction=True)] | None = Field(
-        default=None, description="Largest fall from a peak of equity.", examples=[0.3]
+
+    min_trades: Annotated[int, whole(0, 10_000_000)] | None = optional(
+        "At least so many closed trades.", 10
     )
-    min_win_rate: Annotated[float, amount(least=0, most=1, fraction=True)] | None = Field(
-        default=None, description="Winning trades as a fraction of all.", examples=[0.4]
+    max_drawdown: Share | None = optional("Largest fall from a peak of equity.", 0.3)
+    min_win_rate: Annotated[float, amount(least=0, most=1, fraction=True)] | None = optional(
+        "Winning trades as a fraction of all.", 0.4
     )
-    min_sharpe: Ratio | None = Field(
-        default=None, description="Annualised Sharpe ratio.", examples=[0.5]
+    min_sharpe: Ratio | None = optional("Annualised Sharpe ratio.", 0.5)
+    min_sortino: Ratio | None = optional("Annualised Sortino ratio.", 0.7)
+    min_profit_factor: Factor | None = optional("Gross profit divided by gross loss.", 1.2)
+    min_return: Annotated[float, amount(least=-1)] | None = optional(
+        "Total return as a fraction of capital.", 0.05
     )
-    min_sortino: Ratio | None = Field(
-        default=None, description="Annualised Sortino ratio.", examples=[0.7]
+    min_calmar: Ratio | None = optional("Annual return over the largest fall.", 0.5)
+    min_omega: Factor | None = optional("Sum of gains over sum of losses.", 1.1)
+    min_sqn: Ratio | None = optional("System quality number of the trades.", 1.6)
+    min_recovery: Ratio | None = optional("Total return over the largest fall.", 1.0)
+    min_over_hold: Annotated[float, amount(least=-100, most=1000)] | None = optional(
+        "Total return less that of buying and holding.", 0.0
     )
-    min_profit_factor: Annotated[float, amount(least=0, most=1000)] | None = Field(
-        default=None, description="Gross profit divided by gross loss.", examples=[1.2]
+    min_payoff: Factor | None = optional("Mean win over mean loss.", 1.5)
+    min_expectancy_r: Ratio | None = optional(
+        "Mean profit of a trade over what it risked at first.", 0.1
     )
-    min_return: Annotated[float, amount(least=-1)] | None = Field(
-        default=None, description="Total return as a fraction of capital.", examples=[0.05]
+    min_alpha: Ratio | None = optional("Yearly return that holding leaves open.", 0.0)
+    max_beta: Ratio | None = optional("How far it moves with holding.", 0.8)
+    max_correlation: Annotated[float, amount(least=-1, most=1)] | None = optional(
+        "Correlation to holding, candle by candle.", 0.7
     )
-    max_exposure: Annotated[float, amount(above=0, most=1, fraction=True)] | None = Field(
-        default=None, description="Fraction of bars with an open position.", examples=[0.5]
+    max_time_under_water: Share | None = optional("Fraction of candles below an earlier peak.", 0.9)
+    max_losses_in_a_row: Annotated[int, whole(0, 10_000_000)] | None = optional(
+        "Most losing trades in a row.", 8
     )
+    max_ulcer: Share | None = optional("Root mean square of the falls (ulcer index).", 0.1)
+    max_volatility: Annotated[float, amount(above=0, most=100)] | None = optional(
+        "Annualised deviation of the returns.", 0.4
+    )
+    max_exposure: Share | None = optional("Fraction of bars with an open position.", 0.5)
 
 
 class WalkForward(Part):
     """How the history is cut for the optimiser."""
 
-    train: Annotated[float, amount(above=0, below=1, fraction=True)] = Field(
-        default=0.7, description="Fraction of each fold that is searched.", examples=[0.7]
+    train: Annotated[float, amount(above=0, below=1, fraction=True)] = says(
+        "Fraction of each fold that is searched.", 0.7, default=0.7
     )
-    folds: Annotated[int, whole(1, 100)] = Field(
-        default=4, description="Number of folds.", examples=[4]
-    )
+    folds: Annotated[int, whole(1, 100)] = says("Number of folds.", 4, default=4)
 
 
 METRICS = ("sharpe", "sortino", "profit_factor", "return", "win_rate", "max_drawdown")
@@ -59,12 +77,10 @@ class Optimize(Part):
     metric: Annotated[
         Literal["sharpe", "sortino", "profit_factor", "return", "win_rate", "max_drawdown"],
         choice(*METRICS),
-    ] = Field(default="sharpe", description="The figure to improve.", examples=["sharpe"])
-    trials: Annotated[int, whole(1, 1_000_000)] = Field(
-        default=200, description="How many settings are tried.", examples=[200]
+    ] = says("The figure to improve.", "sharpe", default="sharpe")
+    trials: Annotated[int, whole(1, 1_000_000)] = says(
+        "How many settings are tried.", 200, default=200
     )
-    walk_forward: WalkForward | None = Field(
-        default=None,
-        description="Search on one part of each fold and judge on the rest.",
-        examples=[{"train": 0.7, "folds": 4}],
+    walk_forward: WalkForward | None = optional(
+        "Search on one part of each fold and judge on the rest.", {"train": 0.7, "folds": 4}
     )

@@ -1,10 +1,10 @@
 """Parameters, indicators and rules as the contract writes them."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
-from pydantic import ConfigDict, Discriminator, Field, Tag
+from pydantic import ConfigDict, Discriminator, Tag
 
-from bot.contract.field_types import Number, Part, Rule, plain_or_mapping
+from bot.contract.field_types import Number, Part, Rule, optional, plain_or_mapping, says
 from bot.contract.fields import (
     Checked,
     check_argument,
@@ -21,26 +21,20 @@ def _indicator_form(value: object) -> str:
     return "<expression>" if "expression" in keys and "function" not in keys else "<function>"
 
 
+_NUMBERS = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+Range = Annotated[tuple[Number, Number], Checked(check_range, _NUMBERS)]
+_SERIES = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+Input = Annotated[str | tuple[str, ...], Checked(check_input, _SERIES)]
+
+
 class Parameter(Part):
     """A number that rules, indicators and risk may name."""
 
-    default: Annotated[Number, Checked(check_number, {"type": "number"})] = Field(
-        description="The value. If default and range are all integers, so is the parameter.",
-        examples=[30],
+    default: Annotated[Number, Checked(check_number, {"type": "number"})] = says(
+        "The value. If default and range are all integers, so is the parameter.", 30
     )
-    range: (
-        Annotated[
-            tuple[Number, Number],
-            Checked(
-                check_range,
-                {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
-            ),
-        ]
-        | None
-    ) = Field(
-        default=None,
-        description="Lowest and highest value for the optimiser; the default lies within.",
-        examples=[[15, 40]],
+    range: Range | None = optional(
+        "Lowest and highest value for the optimiser; the default lies within.", [15, 40]
     )
 
     @property
@@ -49,11 +43,10 @@ class Parameter(Part):
         return all(isinstance(value, int) for value in (self.default, *(self.range or ())))
 
 
-_TIMEFRAME_FIELD: Any = Field(
-    default=None,
-    description="Candles of another length, made of the contract's own, that it is computed of: a "
+_TIMEFRAME_FIELD = optional(
+    "Candles of another length, made of the contract's own, that it is computed of: a "
     "multiple of market.timeframe. A bar sees those that have closed.",
-    examples=["4h"],
+    "4h",
 )
 
 
@@ -67,23 +60,11 @@ class TalibIndicator(Part):
         str, Annotated[Number | str, Checked(check_argument, {"type": ["number", "string"]})]
     ]
 
-    function: Annotated[str, text(32)] = Field(
-        description="Name of a TA-Lib function.", examples=["RSI"]
-    )
-    input: (
-        Annotated[
-            str | tuple[str, ...],
-            Checked(
-                check_input,
-                {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
-            ),
-        ]
-        | None
-    ) = Field(
-        default=None,
-        description="The series it is computed of: a price, an indicator, `name.output`, or a "
+    function: Annotated[str, text(32)] = says("Name of a TA-Lib function.", "RSI")
+    input: Input | None = optional(
+        "The series it is computed of: a price, an indicator, `name.output`, or a "
         "list for functions of two inputs. Default: what TA-Lib uses, mostly close.",
-        examples=["high"],
+        "high",
     )
 
     timeframe: Annotated[str, TIMEFRAME] | None = _TIMEFRAME_FIELD
@@ -99,9 +80,8 @@ class ExpressionIndicator(Part):
 
     later: ClassVar[frozenset[str]] = frozenset({"timeframe"})
 
-    expression: Rule = Field(
-        description="Any numeric expression of the rule language.",
-        examples=["mean(hl2, 5) - mean(hl2, 34)"],
+    expression: Rule = says(
+        "Any numeric expression of the rule language.", "mean(hl2, 5) - mean(hl2, 34)"
     )
     timeframe: Annotated[str, TIMEFRAME] | None = _TIMEFRAME_FIELD
 
@@ -116,9 +96,9 @@ Indicator = Annotated[
 class Prose(Part):
     """A rule in words, for a model to turn into an expression; reserved, refused until then."""
 
-    prose: Annotated[str, text(2000)] = Field(
-        description="The rule in plain words. Needs a model.",
-        examples=["buy when it dips below the lower band in an uptrend"],
+    prose: Annotated[str, text(2000)] = says(
+        "The rule in plain words. Needs a model.",
+        "buy when it dips below the lower band in an uptrend",
     )
 
 
@@ -131,19 +111,13 @@ RuleOrProse = Annotated[
 class Rules(Part):
     """When to enter and to leave; at least one enter rule."""
 
-    enter_long: RuleOrProse | None = Field(
-        default=None, description="Buy where this is true.", examples=["rsi < 30 and close > trend"]
+    enter_long: RuleOrProse | None = optional(
+        "Buy where this is true.", "rsi < 30 and close > trend"
     )
-    exit_long: RuleOrProse | None = Field(
-        default=None, description="Sell what was bought where this is true.", examples=["rsi > 70"]
+    exit_long: RuleOrProse | None = optional("Sell what was bought where this is true.", "rsi > 70")
+    enter_short: RuleOrProse | None = optional(
+        "Sell short where this is true; needs market.type futures.", "rsi > 70 and close < trend"
     )
-    enter_short: RuleOrProse | None = Field(
-        default=None,
-        description="Sell short where this is true; needs market.type futures.",
-        examples=["rsi > 70 and close < trend"],
-    )
-    exit_short: RuleOrProse | None = Field(
-        default=None,
-        description="Buy back what was sold short where this is true.",
-        examples=["rsi < 30"],
+    exit_short: RuleOrProse | None = optional(
+        "Buy back what was sold short where this is true.", "rsi < 30"
     )

@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from bot.contract.coherence import check_coherence
 from bot.contract.document.problems import (
     ContractError,
-    Finding,
+    Fault,
+    Flaw,
     Problem,
     field_name,
     nearest,
@@ -31,7 +32,7 @@ MAX_PROBLEMS = 200
 
 @dataclass(frozen=True)
 class LoadedContract:
-    """A contract without a known mistake, with the file it came from."""
+    """Holds a contract without a known mistake, with the file it came from."""
 
     contract: AnyContract
     path: Path
@@ -40,15 +41,15 @@ class LoadedContract:
 
     @property
     def strategy(self) -> Contract:
-        """The contract of a strategy; a module's is refused with a reason."""
+        """Gives the contract of a strategy; a module's is refused with a reason."""
         if isinstance(self.contract, Contract):
             return self.contract
         hint = "Give a contract of kind: strategy; modules are written by a model."
         raise InputError(f"{self.path} asks for a module, not for a strategy", hint)
 
-    def problem(self, finding: Finding) -> Problem:
-        """Place a finding of a later stage in this file."""
-        return _place(finding, self.source, str(self.path))
+    def problem(self, fault: Fault) -> Problem:
+        """Place a fault of a later stage in this file."""
+        return _place(fault, self.source, str(self.path))
 
 
 def load_contract(path: Path) -> LoadedContract:
@@ -69,24 +70,17 @@ def load_contract(path: Path) -> LoadedContract:
 
 
 def parse_contract(data: bytes, form: Form, path: Path, root: Path | None = None) -> LoadedContract:
-    """Check the bytes of a contract.
-
-    Args:
-        data: the bytes.
-        form: how they are written.
-        path: names the file.
-        root: the repository; a contract with mistakes is then told about missing candles too.
-    """
+    """Checks the bytes of a contract; with mistakes, for missing candles below `root` too."""
     source = read_source(data, form)
-    problems = [_flaw(flaw.index, flaw.where, flaw.message, source, path) for flaw in source.flaws]
+    problems = [_flaw(flaw, source, str(path)) for flaw in source.flaws]
     contract: AnyContract | None = None
     if source.root is not None:
-        contract, findings = _check(source.root)
+        contract, faults = _check(source.root)
         spoilt = {flaw.where for flaw in source.flaws if flaw.where}
         problems += [
-            _place(finding, source, str(path))
-            for finding in findings
-            if not any(finding.where[: len(where)] == where for where in spoilt)
+            _place(fault, source, str(path))
+            for fault in faults
+            if not any(fault.where[: len(where)] == where for where in spoilt)
         ]
     if problems and root is not None and source.root is not None:
         problems += [_place(f, source, str(path)) for f in missing_candles(source.root, root)]
@@ -95,7 +89,7 @@ def parse_contract(data: bytes, form: Form, path: Path, root: Path | None = None
     return LoadedContract(contract, path, data, source)
 
 
-def missing_candles(document: Mapping[str | int, object], root: Path) -> list[Finding]:
+def missing_candles(document: Mapping[str | int, object], root: Path) -> list[Fault]:
     """Name the files of candles that are not there; what is not written properly is not looked for.
 
     A contract without other mistakes does not need this: reading its candles says the same.
@@ -109,13 +103,13 @@ def missing_candles(document: Mapping[str | int, object], root: Path) -> list[Fi
     files = dict.fromkeys(name.replace("{symbol}", file_symbol(symbol)) for symbol in known)
     absent = [file for file in files if not _leaves(file) and not (root / file).exists()]
     return [
-        Finding(("data", "path"), f"{printable(file)} is not there", nearest=_beside(root / file))
+        Fault(("data", "path"), f"{printable(file)} is not there", nearest=_beside(root / file))
         for file in absent
     ]
 
 
 def _beside(path: Path) -> str:
-    """The file of the same folder that was probably meant, or nothing."""
+    """Gives the file of the same folder that was probably meant, or nothing."""
     try:
         meant = nearest(path.name, (file.name for file in path.parent.iterdir()))
     except OSError:
@@ -123,8 +117,8 @@ def _beside(path: Path) -> str:
     return quoted(meant) if meant else ""
 
 
-def check_document(root: dict[str | int, object]) -> list[Finding]:
-    """Every mistake in a contract that is at hand as data."""
+def check_document(root: dict[str | int, object]) -> list[Fault]:
+    """Gives every mistake in a contract that is at hand as data."""
     return _check(root)[1]
 
 
@@ -155,27 +149,27 @@ def _unreadable(name: str, error: OSError | ValueError) -> InputError:
     )
 
 
-def _check(root: dict[str | int, object]) -> tuple[AnyContract | None, list[Finding]]:
+def _check(root: dict[str | int, object]) -> tuple[AnyContract | None, list[Fault]]:
     model: type[Contract] | type[ModuleContract] = Contract
     if root.get("kind") == "module":
         model = ModuleContract
     # Only text is a key at the top; the model reports the others.
     named = {key: value for key, value in root.items() if isinstance(key, str)}
-    shape: list[Finding] = []
+    shape: list[Fault] = []
     contract: AnyContract | None = None
     try:
         contract = model.model_validate(root)
     except ValidationError as error:
         shape = explain(error, root)
-    told = {(finding.where, finding.message) for finding in shape}
+    told = {(fault.where, fault.message) for fault in shape}
     shape += [f for f in check_coherence(named) if (f.where, f.message) not in told]
     language = [] if model is ModuleContract else _check_language(named)
-    known = {finding.where for finding in shape}
-    findings = shape + [finding for finding in language if finding.where not in known]
-    return contract, findings
+    known = {fault.where for fault in shape}
+    faults = shape + [fault for fault in language if fault.where not in known]
+    return contract, faults
 
 
-def _check_language(named: dict[str, object]) -> list[Finding]:
+def _check_language(named: dict[str, object]) -> list[Fault]:
     # Importing TA-Lib costs half a second; a document that says nothing in the language is
     # answered without it.
     if not any(named.get(section) for section in ("parameters", "indicators", "rules")):
@@ -186,33 +180,22 @@ def _check_language(named: dict[str, object]) -> list[Finding]:
 
 
 def _leaves(file: str) -> bool:
-    """Whether a path leads out of the repository, which is another mistake and not looked at."""
+    """Tells whether a path leads out of the repository, which is another mistake."""
     path = PurePosixPath(file)
     return path.is_absolute() or ".." in path.parts
 
 
-def _place(finding: Finding, source: Source, file: str) -> Problem:
+def _place(fault: Fault, source: Source, file: str) -> Problem:
     # A mapping as a whole is best found by its key; its value starts on the next line.
-    on_key = finding.on_key or isinstance(source.at(finding.where), dict)
-    index = source.locate(finding.where, on_key=on_key, offset=finding.offset)
-    line, column = source.line_and_column(index)
-    return Problem(
-        file,
-        line,
-        column,
-        field_name(finding.where),
-        finding.message,
-        finding.found,
-        finding.allowed,
-        finding.nearest,
-    )
+    on_key = fault.on_key or isinstance(source.at(fault.where), dict)
+    index = source.locate(fault.where, on_key=on_key, offset=fault.offset)
+    told = (fault.message, fault.found, fault.allowed, fault.nearest)
+    return Problem(file, *source.line_and_column(index), field_name(fault.where), *told)
 
 
-def _flaw(
-    index: int, where: tuple[str | int, ...], message: str, source: Source, path: Path
-) -> Problem:
-    line, column = source.line_and_column(index)
-    return Problem(str(path), line, column, field_name(where), message)
+def _flaw(flaw: Flaw, source: Source, file: str) -> Problem:
+    place = source.line_and_column(flaw.index)
+    return Problem(file, *place, field_name(flaw.where), flaw.message)
 
 
 def _in_order(problems: list[Problem]) -> list[Problem]:

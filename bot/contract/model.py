@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, model_validator
 
 from bot.contract.code_paths import (
     CODE_PATH,
@@ -12,43 +12,35 @@ from bot.contract.code_paths import (
     TESTS_FOLDER,
     file_stem,
 )
-from bot.contract.field_types import Id, Line, Part
+from bot.contract.field_types import Id, Line, Part, optional, says
 from bot.contract.fields import Checked, amount, check_version, choice, kind_of, text, whole, wrong
 from bot.contract.goals import Acceptance, Optimize
-from bot.contract.indicators import (
-    Indicator,
-    Parameter,
-    Rules,
-)
+from bot.contract.indicators import Indicator, Parameter, Rules
 from bot.contract.market import Data, Market
-from bot.contract.risk import (
-    Costs,
-    Risk,
-)
+from bot.contract.risk import Costs, Risk
 from bot.contract.signatures import SIGNATURE
 
 
 class ModuleFile(Part):
     """A file that a module contract asks for."""
 
-    path: Annotated[str, CODE_PATH] = Field(
-        description="Path of the file, relative to the repository.",
-        examples=["Backtest/codes/candle_store.py"],
+    path: Annotated[str, CODE_PATH] = says(
+        "Path of the file, relative to the repository.", "Backtest/codes/candle_store.py"
     )
-    signatures: tuple[Annotated[str, SIGNATURE], ...] = Field(
+    signatures: tuple[Annotated[str, SIGNATURE], ...] = says(
+        "The exact first lines of functions and classes that it must have.",
+        ["def load_candles(path: str) -> pd.DataFrame"],
         default=(),
-        description="The exact first lines of functions and classes that it must have.",
-        examples=[["def load_candles(path: str) -> pd.DataFrame"]],
     )
-    acceptance: tuple[Line, ...] = Field(
+    acceptance: tuple[Line, ...] = says(
+        "What must be true of it, one sentence each.",
+        ["Refuses a file whose timestamps do not rise."],
         default=(),
-        description="What must be true of it, one sentence each.",
-        examples=[["Refuses a file whose timestamps do not rise."]],
     )
-    tests: tuple[Line, ...] = Field(
+    tests: tuple[Line, ...] = says(
+        "What its tests must show, one sentence each.",
+        ["A file with a doubled row raises ValueError that names the row."],
         default=(),
-        description="What its tests must show, one sentence each.",
-        examples=[["A file with a doubled row raises ValueError that names the row."]],
     )
 
 
@@ -72,137 +64,121 @@ def _unique(values: tuple[str, ...]) -> tuple[str, ...]:
 class Heading(Part):
     """What every contract has, whatever it asks for."""
 
-    version: Annotated[Literal["1.0"], Checked(check_version, {"const": "1.0"})] = Field(
-        description="Version of the contract language; quoted, it is text.", examples=["1.0"]
+    version: Annotated[Literal["1.0"], Checked(check_version, {"const": "1.0"})] = says(
+        "Version of the contract language; quoted, it is text.", "1.0"
     )
-    workflow: Id = Field(
-        description="Id of the workflow: all contracts that share it belong together.",
-        examples=["oversold-dip"],
+    workflow: Id = says(
+        "Id of the workflow: all contracts that share it belong together.", "oversold-dip"
     )
-    task: Id = Field(
-        description="Id of this contract within its workflow; the branch is "
-        "`ai/generated/<workflow>/<task>`.",
-        examples=["strategy"],
+    task: Id = says(
+        "Id of this contract within its workflow; the branch is `ai/generated/<workflow>/<task>`.",
+        "strategy",
     )
-    name: Annotated[str, STRATEGY_NAME] = Field(
-        description="Name in PascalCase; the file of OversoldDip is oversold_dip.py.",
-        examples=["OversoldDip"],
+    name: Annotated[str, STRATEGY_NAME] = says(
+        "Name in PascalCase; the file of OversoldDip is oversold_dip.py.", "OversoldDip"
     )
-    description: Annotated[str, text(2000, empty=True)] = Field(
-        default="",
-        description="What it does, for the reader.",
-        examples=["Buy oversold dips while the long trend is up."],
+    description: Annotated[str, text(2000, empty=True)] = says(
+        "What it does, for the reader.", "Buy oversold dips while the long trend is up.", default=""
     )
-    coder: Coder = Field(
-        default="auto",
-        description="Who writes the code: the template, or whatever the contract needs. agent and "
+    coder: Coder = says(
+        "Who writes the code: the template, or whatever the contract needs. agent and "
         "cli are reserved for models and refused until those are built.",
-        examples=["auto"],
+        "auto",
+        default="auto",
     )
-    notes: Annotated[str, text(20_000, empty=True)] = Field(
+    notes: Annotated[str, text(20_000, empty=True)] = says(
+        "Free text for the reader and, if a model is used, for the coder.",
+        "Tried on hourly candles only.",
         default="",
-        description="Free text for the reader and, if a model is used, for the coder.",
-        examples=["Tried on hourly candles only."],
     )
-    after: tuple[Id, ...] = Field(
-        default=(),
-        description="Tasks of the same workflow that come before this one.",
-        examples=[["data"]],
+    after: tuple[Id, ...] = says(
+        "Tasks of the same workflow that come before this one.", ["data"], default=()
     )
 
     @property
     def file_stem(self) -> str:
-        """The name of its file without the suffix: oversold_dip."""
+        """Gives the name of its file without the suffix: oversold_dip."""
         return file_stem(self.name)
 
     @property
     def branch(self) -> str:
-        """The branch that its code is proposed on."""
+        """Gives the branch that its code is proposed on."""
         return f"ai/generated/{self.workflow}/{self.task}"
 
 
 class Contract(Heading):
     """A strategy to be written, proven and proposed."""
 
-    kind: Annotated[Literal["strategy"], kind_of("strategy")] = Field(
-        description="strategy asks for a trading strategy, module for other code.",
-        examples=["strategy"],
+    kind: Annotated[Literal["strategy"], kind_of("strategy")] = says(
+        "strategy asks for a trading strategy, module for other code.", "strategy"
     )
-    market: Market = Field(
-        description="What is traded.", examples=[{"symbols": ["BTC/USDT"], "timeframe": "1h"}]
+    market: Market = says("What is traded.", {"symbols": ["BTC/USDT"], "timeframe": "1h"})
+    data: Data = says(
+        "Where the candles come from.", {"source": "csv", "path": "tests/fixtures/sample_btc.csv"}
     )
-    data: Data = Field(
-        description="Where the candles come from.",
-        examples=[{"source": "csv", "path": "tests/fixtures/sample_btc.csv"}],
-    )
-    parameters: dict[Annotated[str, text(64)], Parameter] = Field(
+    parameters: dict[Annotated[str, text(64)], Parameter] = says(
+        "Numbers that rules, indicators and risk may name.",
+        {"oversold": {"default": 30, "range": [15, 40]}},
         default={},
-        description="Numbers that rules, indicators and risk may name.",
-        examples=[{"oversold": {"default": 30, "range": [15, 40]}}],
     )
-    indicators: dict[Annotated[str, text(64)], Indicator] = Field(
+    indicators: dict[Annotated[str, text(64)], Indicator] = says(
+        "Series that rules may name: a TA-Lib function, or an expression.",
+        {"rsi": {"function": "RSI", "timeperiod": 14}},
         default={},
-        description="Series that rules may name: a TA-Lib function, or an expression.",
-        examples=[{"rsi": {"function": "RSI", "timeperiod": 14}}],
     )
-    rules: Rules = Field(
-        description="When to enter and to leave.", examples=[{"enter_long": "rsi < oversold"}]
-    )
-    risk: Risk = Field(description="What a trade may lose.", examples=[{"stop_loss": 0.02}])
-    costs: Costs = Field(
-        default=Costs(),
-        description="What trading costs.",
-        examples=[{"commission": 0.001, "slippage": 0.0005}],
+    rules: Rules = says("When to enter and to leave.", {"enter_long": "rsi < oversold"})
+    risk: Risk = says("What a trade may lose.", {"stop_loss": 0.02})
+    costs: Costs = says(
+        "What trading costs.", {"commission": 0.001, "slippage": 0.0005}, default=Costs()
     )
     execution: Annotated[Literal["next_open", "this_close"], choice("next_open", "this_close")] = (
-        Field(
-            default="next_open",
-            description="Where a signal's order fills: at the next open, or at the close that gave "
+        says(
+            "Where a signal's order fills: at the next open, or at the close that gave "
             "it (not with the freqtrade target).",
-            examples=["next_open"],
+            "next_open",
+            default="next_open",
         )
     )
-    capital: Annotated[float, amount(above=0, most=1e12)] = Field(
-        default=10000.0, description="Cash at the start.", examples=[10000]
+    capital: Annotated[float, amount(above=0, most=1e12)] = says(
+        "Cash at the start.", 10000, default=10000.0
     )
-    seed: Annotated[int, whole(0, 2**32 - 1)] = Field(
-        default=7, description="Seed of everything that is drawn by chance.", examples=[7]
+    seed: Annotated[int, whole(0, 2**32 - 1)] = says(
+        "Seed of everything that is drawn by chance.", 7, default=7
     )
-    acceptance: Acceptance = Field(
+    acceptance: Acceptance = says(
+        "What the back-test must reach.",
+        {"min_trades": 10, "max_drawdown": 0.3},
         default=Acceptance(),
-        description="What the back-test must reach.",
-        examples=[{"min_trades": 10, "max_drawdown": 0.3}],
     )
-    targets: Annotated[tuple[Target, ...], AfterValidator(_unique)] = Field(
-        default=("adapter",),
-        description="The files to write; with freqtrade a second one for Freqtrade, proven to give "
+    targets: Annotated[tuple[Target, ...], AfterValidator(_unique)] = says(
+        "The files to write; with freqtrade a second one for Freqtrade, proven to give "
         "the same signals, and left out where Freqtrade is not installed.",
-        examples=[["adapter", "freqtrade"]],
+        ["adapter", "freqtrade"],
+        default=("adapter",),
     )
-    optimize: Optimize | None = Field(
-        default=None,
-        description="How to search the parameters; reserved, refused until the optimiser is built.",
-        examples=[{"metric": "sharpe", "trials": 200, "walk_forward": {"train": 0.7, "folds": 4}}],
+    optimize: Optimize | None = optional(
+        "How to search the parameters; reserved, refused until the optimiser is built.",
+        {"metric": "sharpe", "trials": 200, "walk_forward": {"train": 0.7, "folds": 4}},
     )
 
     @property
     def strategy_file(self) -> str:
-        """The path of the strategy that the evidence is computed from."""
+        """Gives the path of the strategy that the evidence is computed from."""
         return f"{CODES_FOLDER}/{self.file_stem}.py"
 
     @property
     def tests_file(self) -> str:
-        """The path of the strategy's tests."""
+        """Gives the path of the strategy's tests."""
         return f"{TESTS_FOLDER}/test_{self.file_stem}.py"
 
     @property
     def freqtrade_file(self) -> str:
-        """The path of the strategy for Freqtrade, which is written where `targets` asks for it."""
+        """Gives the path of the strategy for Freqtrade, written where `targets` asks for it."""
         return f"{FREQTRADE_FOLDER}/{self.name}.py"
 
     @property
     def planned_files(self) -> tuple[str, ...]:
-        """The paths of all files that a candidate may have."""
+        """Gives the paths of all files that a candidate may have."""
         freqtrade = (self.freqtrade_file,) if "freqtrade" in self.targets else ()
         return (self.strategy_file, *freqtrade, self.tests_file)
 
@@ -210,21 +186,20 @@ class Contract(Heading):
     def _parts_fit_together(self) -> "Contract":
         from bot.contract.coherence import check_coherence
 
-        for finding in check_coherence(self.model_dump()):
-            raise wrong(finding.message, allowed=finding.allowed, at="coherence")
+        for fault in check_coherence(self.model_dump()):
+            raise wrong(fault.message, allowed=fault.allowed, at="coherence")
         return self
 
 
 class ModuleContract(Heading):
     """Other code to be written: a data pipeline, an integration, a tool. Needs a model."""
 
-    kind: Annotated[Literal["module"], kind_of("module")] = Field(
-        description="strategy asks for a trading strategy, module for other code.",
-        examples=["module"],
+    kind: Annotated[Literal["module"], kind_of("module")] = says(
+        "strategy asks for a trading strategy, module for other code.", "module"
     )
-    files: tuple[ModuleFile, ...] = Field(
-        description="The files to write.",
-        examples=[[{"path": "Backtest/codes/candle_store.py"}]],
+    files: tuple[ModuleFile, ...] = says(
+        "The files to write.",
+        [{"path": "Backtest/codes/candle_store.py"}],
         json_schema_extra={"minItems": 1},
     )
 

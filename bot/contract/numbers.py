@@ -1,29 +1,29 @@
-"""Turns a contract's numbers into the flat DEFAULT_CFG of a generated strategy."""
+"""Turns a contract's numbers into the flat DEFAULT_CFG of a strategy, and its risk into numbers."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.contract.language.program import Program
 from bot.contract.model import Contract
+from bot.contract.risk import AtrLevel
 
+# Freqtrade wants a stop of its own beside an ATR stop; this one is out of the way.
+FAR_STOP = 0.99
 CfgValue = int | float | str | bool | list[str] | None
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The configuration of a strategy: each key's default, and where each risk number is found.
+    """Holds the configuration of a strategy: each key's default, and each risk number's key."""
 
-    Attributes:
-        defaults: DEFAULT_CFG: the parameters, then the contract's settings.
-        keys: the key in DEFAULT_CFG of each risk number, by its place in the contract
-            (`stop_loss`, `size.equity`, `roi.60`): a parameter's name where it names one.
-    """
-
-    defaults: Mapping[str, CfgValue]
+    defaults: Mapping[str, CfgValue]  # DEFAULT_CFG: the parameters, then the contract's settings
+    # The key in DEFAULT_CFG of each risk number, by its place in the contract (`stop_loss`,
+    # `size.equity`, `roi.60`): a parameter's name where it names one.
     keys: Mapping[str, str]
 
     def key_of(self, setting: str) -> str:
-        """The key in DEFAULT_CFG of a setting of the market, the costs or the capital."""
+        """Gives the key in DEFAULT_CFG of a setting of the market, the costs or the capital."""
         return f"contract_{setting}" if f"contract_{setting}" in self.defaults else setting
 
 
@@ -71,7 +71,7 @@ def _market_settings(contract: Contract) -> dict[str, CfgValue]:
 
 
 def _risk_numbers(contract: Contract) -> dict[str, int | float | str]:
-    """Every risk number by its place; a string names a parameter."""
+    """Gives every risk number by its place; a string names a parameter."""
     raw = contract.risk.model_dump(mode="python", exclude_none=True)
     numbers: dict[str, int | float | str] = {}
     for field in ("stop_loss", "take_profit", "trailing_stop", "roi", "size"):
@@ -83,3 +83,39 @@ def _risk_numbers(contract: Contract) -> dict[str, int | float | str]:
         elif value is not None:
             numbers[field] = value
     return numbers
+
+
+@dataclass(frozen=True)
+class RiskNumbers:
+    """Holds the numbers of a contract's risk, a parameter's default where one is named."""
+
+    contract: Contract
+    program: Program
+
+    def of(self, number: int | float | str) -> int | float:
+        """Gives the number itself."""
+        return self.program.parameters[number] if isinstance(number, str) else number
+
+    def level(
+        self, level: int | float | str | AtrLevel, close: float, atr: float | None
+    ) -> tuple[float, dict[str, float]]:
+        """Gives a level's distance from the close, and the form in which the broker anchors it."""
+        if isinstance(level, AtrLevel):
+            distance = self.of(level.atr) * (math.nan if atr is None else atr)
+            return distance, {"distance": distance}
+        fraction = self.of(level)
+        return close * fraction, {"fraction": fraction}
+
+    @property
+    def named(self) -> set[str]:
+        """Gives the parameters that risk numbers name."""
+        found: set[str] = set()
+        for value in self.contract.risk.model_dump(mode="python", exclude_none=True).values():
+            numbers = value.values() if isinstance(value, dict) else [value]
+            found |= {number for number in numbers if isinstance(number, str)}
+        return found
+
+    @property
+    def shorts(self) -> bool:
+        """Tells whether the contract sells short."""
+        return "enter_short" in self.program.rules

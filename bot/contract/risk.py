@@ -2,28 +2,30 @@
 
 from typing import Annotated, ClassVar
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Discriminator,
-    Field,
-    GetJsonSchemaHandler,
-    Tag,
-)
+from pydantic import AfterValidator, BeforeValidator, Discriminator, GetJsonSchemaHandler, Tag
 from pydantic_core import CoreSchema
 
-from bot.contract.field_types import Flag, Fraction, Gain, NumberOrName, Part, plain_or_mapping
+from bot.contract.field_types import (
+    Flag,
+    Fraction,
+    Gain,
+    NumberOrName,
+    Part,
+    optional,
+    plain_or_mapping,
+    says,
+)
 from bot.contract.fields import Checked, amount, check_minutes, whole, wrong
 
 
 class AtrLevel(Part):
     """A distance in multiples of the average true range at the decision bar."""
 
-    atr: Annotated[NumberOrName, amount(above=0, most=100, nameable=True)] = Field(
-        description="Multiple of the average true range.", examples=[2.0]
+    atr: Annotated[NumberOrName, amount(above=0, most=100, nameable=True)] = says(
+        "Multiple of the average true range.", 2.0
     )
-    timeperiod: Annotated[int | str, whole(1, 100_000, nameable=True)] = Field(
-        default=14, description="Period of TA-Lib's ATR.", examples=[14]
+    timeperiod: Annotated[int | str, whole(1, 100_000, nameable=True)] = says(
+        "Period of TA-Lib's ATR.", 14, default=14
     )
 
 
@@ -45,16 +47,12 @@ Level = NumberOrName | AtrLevel
 class Trailing(Part):
     """A stop that follows the best price since entry and never loosens."""
 
-    distance: Fraction = Field(
-        description="Distance from the best price, as a fraction of it.", examples=[0.01]
+    distance: Fraction = says("Distance from the best price, as a fraction of it.", 0.01)
+    activate_at: Gain | None = optional(
+        "Profit from which the distance holds; before it, stop_loss's distance does.", 0.058
     )
-    activate_at: Gain | None = Field(
-        default=None,
-        description="Profit from which the distance holds; before it, stop_loss's distance does.",
-        examples=[0.058],
-    )
-    only_after_activation: Flag = Field(
-        default=False, description="Do not trail at all before activate_at.", examples=[True]
+    only_after_activation: Flag = says(
+        "Do not trail at all before activate_at.", True, default=False
     )
 
 
@@ -72,36 +70,30 @@ def _long_form(value: object) -> object:
     return value if isinstance(value, dict | Trailing) else {"distance": value}
 
 
+OfEquity = Annotated[NumberOrName, amount(above=0, most=1, fraction=True, nameable=True)]
+OfLoss = Annotated[NumberOrName, amount(above=0, most=0.1, fraction=True, nameable=True)]
+Volume = Annotated[NumberOrName, amount(above=0, nameable=True)]
+
+
 class Size(Part):
     """How much is bought; exactly one of equity, units and risk."""
 
     later: ClassVar[frozenset[str]] = frozenset({"cap"})
 
-    equity: (
-        Annotated[NumberOrName, amount(above=0, most=1, fraction=True, nameable=True)] | None
-    ) = Field(default=None, description="Fraction of equity to put in.", examples=[0.1])
-    units: Annotated[NumberOrName, amount(above=0, nameable=True)] | None = Field(
-        default=None, description="A fixed volume.", examples=[1.0]
+    equity: OfEquity | None = optional("Fraction of equity to put in.", 0.1)
+    units: Volume | None = optional("A fixed volume.", 1.0)
+    risk: OfLoss | None = optional(
+        "Fraction of equity lost if the stop is hit; at most 0.10.", 0.01
     )
-    risk: (
-        Annotated[NumberOrName, amount(above=0, most=0.1, fraction=True, nameable=True)] | None
-    ) = Field(
-        default=None,
-        description="Fraction of equity lost if the stop is hit; at most 0.10.",
-        examples=[0.01],
-    )
-    cap: Annotated[NumberOrName, amount(above=0, most=1, fraction=True, nameable=True)] | None = (
-        Field(
-            default=None,
-            description="With risk: the fraction of equity that a position may cost, its costs "
-            "included. A near stop asks for more than there is, and such orders are rejected.",
-            examples=[1.0],
-        )
+    cap: OfEquity | None = optional(
+        "With risk: the fraction of equity that a position may cost, its costs "
+        "included. A near stop asks for more than there is, and such orders are rejected.",
+        1.0,
     )
 
     @property
     def parts(self) -> tuple[str, NumberOrName, NumberOrName | None]:
-        """Its form, its amount and the cap."""
+        """Gives its form, its amount and the cap."""
         given = self.model_dump(exclude_none=True)
         form = next(form for form in ("equity", "units", "risk") if form in given)
         return form, given[form], given.get("cap")
@@ -126,43 +118,33 @@ Profit = Annotated[NumberOrName, amount(least=-1, fraction=True, nameable=True)]
 class Risk(Part):
     """What a trade may lose, what it aims at and how large it is. All levels are fractions."""
 
-    stop_loss: StopLevel = Field(
-        description="Loss that ends the trade: a fraction of the entry price, or multiples of the "
+    stop_loss: StopLevel = says(
+        "Loss that ends the trade: a fraction of the entry price, or multiples of the "
         "average true range as {atr: 2.0, timeperiod: 14}.",
-        examples=[0.02, {"atr": 2.0, "timeperiod": 14}],
+        0.02,
+        {"atr": 2.0, "timeperiod": 14},
     )
-    take_profit: TargetLevel | None = Field(
-        default=None,
-        description="Gain that ends the trade, in the same forms; may pass 1.",
-        examples=[0.04],
+    take_profit: TargetLevel | None = optional(
+        "Gain that ends the trade, in the same forms; may pass 1.", 0.04
     )
-    trailing_stop: Annotated[Trailing, BeforeValidator(_long_form), _ShortForm()] | None = Field(
-        default=None,
-        description="A stop that follows the price: a distance, or a mapping.",
-        examples=[0.03, {"distance": 0.01, "activate_at": 0.058, "only_after_activation": True}],
+    trailing_stop: Annotated[Trailing, BeforeValidator(_long_form), _ShortForm()] | None = optional(
+        "A stop that follows the price: a distance, or a mapping.",
+        0.03,
+        {"distance": 0.01, "activate_at": 0.058, "only_after_activation": True},
     )
-    roi: Annotated[dict[Minutes, Profit], AfterValidator(_by_minutes)] | None = Field(
-        default=None,
-        description="Minutes in the trade to the net profit that ends it, as in Freqtrade.",
-        examples=[{0: 0.04, 60: 0.02, 240: 0}],
+    roi: Annotated[dict[Minutes, Profit], AfterValidator(_by_minutes)] | None = optional(
+        "Minutes in the trade to the net profit that ends it, as in Freqtrade.",
+        {0: 0.04, 60: 0.02, 240: 0},
     )
-    exit_profit_only: Flag = Field(
-        default=False,
-        description="Ignore the exit rule while the trade is not in profit after fees.",
-        examples=[False],
+    exit_profit_only: Flag = says(
+        "Ignore the exit rule while the trade is not in profit after fees.", False, default=False
     )
-    ignore_roi_if_entry_signal: Flag = Field(
-        default=False,
-        description="Do not take the roi profit while the entry rule is still true.",
-        examples=[False],
+    ignore_roi_if_entry_signal: Flag = says(
+        "Do not take the roi profit while the entry rule is still true.", False, default=False
     )
-    size: Size = Field(
-        default=Size(equity=0.1), description="Size of a position.", examples=[{"equity": 0.1}]
-    )
-    max_positions: Annotated[int, whole(1, 1000)] = Field(
-        default=1,
-        description="Positions open at once over all symbols, one for each symbol.",
-        examples=[1],
+    size: Size = says("Size of a position.", {"equity": 0.1}, default=Size(equity=0.1))
+    max_positions: Annotated[int, whole(1, 1000)] = says(
+        "Positions open at once over all symbols, one for each symbol.", 1, default=1
     )
 
 
@@ -172,10 +154,6 @@ Cost = Annotated[float, amount(least=0, most=0.1, fraction=True)]
 class Costs(Part):
     """What trading costs, as fractions of the value, on each side."""
 
-    commission: Cost = Field(default=0.001, description="Fee of each fill.", examples=[0.001])
-    slippage: Cost = Field(
-        default=0.0005, description="How much worse than the price a fill is.", examples=[0.0005]
-    )
-    spread: Cost = Field(
-        default=0.0, description="Distance of bid and ask; half of it on each side.", examples=[0.0]
-    )
+    commission: Cost = says("Fee of each fill.", 0.001, default=0.001)
+    slippage: Cost = says("How much worse than the price a fill is.", 0.0005, default=0.0005)
+    spread: Cost = says("Distance of bid and ask; half of it on each side.", 0.0, default=0.0)

@@ -47,7 +47,7 @@ def check_timeframe(value: object) -> str:
 
 
 def _as_long(text: str) -> str:
-    """The timeframe whose length is nearest, as 1h for 60m and 2h for 90m; empty for no length."""
+    """Finds the timeframe of the nearest length, as 1h for 60m and 2h for 90m."""
     try:
         length = timeframe_ms(text if text.endswith("M") else text.lower())
     except BacktestError:

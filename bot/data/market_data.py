@@ -27,16 +27,11 @@ Files = Callable[[str], bytes | None]
 
 @dataclass(frozen=True)
 class MarketData:
-    """Candles of every symbol of a contract.
+    """Candles of every symbol of a contract."""
 
-    Attributes:
-        candles: checked candles a symbol, in the contract's order.
-        digest: `sha256:` over the names and bytes of the files.
-        contents: the files' bytes, by their path in the repository or, outside it, by name.
-    """
-
-    candles: Mapping[str, Candles]
-    digest: str
+    candles: Mapping[str, Candles]  # checked candles a symbol, in the contract's order
+    digest: str  # `sha256:` over the names and bytes of the files
+    # The files' bytes, by their path in the repository or, outside it, by name.
     contents: Mapping[str, bytes]
 
     @property
@@ -155,7 +150,7 @@ def _hold_to_timeframe(
     except BacktestError as error:
         if warn is None:
             raise
-        told = f"warning: {error.message}; annual figures and ROI minutes assume the timeframe"
+        told = f"warning: {error.message}; the minutes of ROI assume the timeframe"
         warn(f"{told}. {error.hint}")
 
 

@@ -41,35 +41,23 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True)
 class Draft:
-    """What a pull request should say.
-
-    Attributes:
-        branch: where the candidate is.
-        base: the branch to merge into; empty if the base is a commit without one.
-        base_commit: what the candidate stands on.
-        head: the candidate's commit; evidence and reviews are about exactly it.
-        body: Markdown; on GitHub it ends with the trailers as a hidden JSON block.
-    """
+    """What a pull request should say."""
 
     __pydantic_config__: ClassVar[Mapping[str, object]] = _CLOSED_SET
 
-    branch: str
-    base: str
-    base_commit: str
-    head: str
+    branch: str  # where the candidate is
+    base: str  # the branch to merge into; empty if the base is a commit without one
+    base_commit: str  # what the candidate stands on
+    head: str  # the candidate's commit; evidence and reviews are about exactly it
     tag: str
     correlation_id: str
     title: str
-    body: str
+    body: str  # Markdown; on GitHub it ends with the trailers as a hidden JSON block
 
 
 @dataclass(frozen=True)
 class PullRequest:
-    """A draft that became public.
-
-    Attributes:
-        reason: why it was closed.
-    """
+    """A draft that became public."""
 
     __pydantic_config__: ClassVar[Mapping[str, object]] = _CLOSED_SET
 
@@ -79,7 +67,7 @@ class PullRequest:
     author: str
     created: str
     updated: str
-    reason: str = ""
+    reason: str = ""  # why it was closed
     labels: tuple[str, ...] = ()
 
 
@@ -96,11 +84,7 @@ class Thread:
 
 @dataclass(frozen=True)
 class Comment:
-    """Something said in a thread. A marker tells the bot's own kinds apart.
-
-    Attributes:
-        run: counts up from run to run; what a later run said stays.
-    """
+    """Something said in a thread. A marker tells the bot's own kinds apart."""
 
     __pydantic_config__: ClassVar[Mapping[str, object]] = _CLOSED_SET
 
@@ -109,7 +93,7 @@ class Comment:
     created: str
     body: str
     marker: str = ""
-    run: int = 0
+    run: int = 0  # counts up from run to run; what a later run said stays
 
 
 @dataclass(frozen=True)
@@ -140,27 +124,18 @@ class Annotation:
 
 @dataclass(frozen=True)
 class Check:
-    """What a check says about a commit.
-
-    Attributes:
-        name: the check's own; one for each task, so that tasks do not overwrite each other.
-        head: the commit.
-        key: names the run that it is about; the same key and outcome is written once.
-        title: a short line.
-        summary: Markdown.
-        link: where more is to be read.
-    """
+    """What a check says about a commit."""
 
     __pydantic_config__: ClassVar[Mapping[str, object]] = _CLOSED_SET
 
-    name: str
-    head: str
-    key: str
+    name: str  # the check's own; one for each task, so that tasks do not overwrite each other
+    head: str  # the commit
+    key: str  # names the run that it is about; the same key and outcome is written once
     passed: bool
-    title: str
-    summary: str
+    title: str  # a short line
+    summary: str  # Markdown
     annotations: tuple[Annotation, ...] = ()
-    link: str = ""
+    link: str = ""  # where more is to be read
 
 
 @dataclass(frozen=True)
@@ -191,35 +166,27 @@ class PullRequests(Protocol):
         Raises:
             PullRequestForbidden: the branch is there, the pull request is not.
         """
-        ...
 
     def find(self, branch: str) -> PullRequest | None:
         """Return the newest pull request of a branch."""
-        ...
 
     def get(self, number: int) -> PullRequest:
         """Return one by its number; InputError if there is none."""
-        ...
 
     def pulls(self, *, only_open: bool = False) -> tuple[PullRequest, ...]:
         """Return all of generated branches, oldest first."""
-        ...
 
     def close(self, number: int, reason: str = "") -> PullRequest:
         """Close without merging."""
-        ...
 
     def reopen(self, number: int) -> bool:
         """Open a closed one again; False where the forge does not, as its branch is gone."""
-        ...
 
     def label(self, number: int, wanted: Iterable[str]) -> None:
         """Add labels; those that are there stay."""
-        ...
 
     def has_file(self, branch: str, path: str, data: bytes) -> bool:
         """Say whether a branch has exactly these bytes at a path now."""
-        ...
 
 
 class Threads(Protocol):
@@ -230,23 +197,18 @@ class Threads(Protocol):
 
         What a later run said stays.
         """
-        ...
 
     def all(self, thread: Thread) -> tuple[Comment, ...]:
         """Return what was said, oldest first; of a marker of ours the newest only."""
-        ...
 
     def find(self, thread: Thread, marker: str) -> Comment | None:
         """Return our own comment under a marker."""
-        ...
 
     def address(self, thread: Thread) -> str:
         """Return where people read the thread."""
-        ...
 
     def anchor(self, comment: int) -> str:
         """Return what leads from a thread's address to one comment."""
-        ...
 
 
 class Checks(Protocol):
@@ -254,15 +216,12 @@ class Checks(Protocol):
 
     def report(self, check: Check) -> str:
         """Write a check; says which form it took."""
-        ...
 
     def stands(self, check: Check) -> bool:
         """Say whether a check is there as it should be."""
-        ...
 
     def find(self, head: str, name: str = CHECK) -> Check | None:
         """Return the newest check of a commit under a name."""
-        ...
 
 
 class People(Protocol):
@@ -270,15 +229,12 @@ class People(Protocol):
 
     def may_command(self, actor: Actor) -> bool:
         """Say whether somebody could push to the repository now."""
-        ...
 
     def review(self, number: int, decision: Decision, head: str, body: str = "") -> Review:
         """Decide about a commit; refused if the pull request has another head by now."""
-        ...
 
     def reviews(self, number: int) -> tuple[Review, ...]:
         """Return decisions, oldest first."""
-        ...
 
 
 class Forge(PullRequests, Protocol):
@@ -287,32 +243,26 @@ class Forge(PullRequests, Protocol):
     @property
     def kind(self) -> str:
         """Return its name in settings."""
-        ...
 
     @property
     def repository(self) -> str:
         """Return the name of the repository there."""
-        ...
 
     @property
     def form(self) -> str:
         """Return where people fill in the strategy form."""
-        ...
 
     @property
     def threads(self) -> Threads:
         """Return its comments."""
-        ...
 
     @property
     def checks(self) -> Checks:
         """Return its checks."""
-        ...
 
     @property
     def people(self) -> People:
         """Return its people."""
-        ...
 
     def leave_room(self, calls: int) -> RequestsLeft | None:
         """Stop before work begins that the forge's requests would not last for.
@@ -320,11 +270,9 @@ class Forge(PullRequests, Protocol):
         Raises:
             RateLimited: fewer are left, with the time at which there are more.
         """
-        ...
 
     def spent(self, contracts: int = 0) -> str:
         """Say in a sentence how many requests were made; empty where none are counted."""
-        ...
 
 
 class Runner(Protocol):
@@ -333,32 +281,25 @@ class Runner(Protocol):
     @property
     def run(self) -> int:
         """Return the number of the run."""
-        ...
 
     @property
     def run_url(self) -> str:
         """Return the address of the run's page; empty without one."""
-        ...
 
     def trigger(self, label: str) -> "Trigger | Ignored":
         """Read the event, or say why it is none of ours; `label` is the issue form's."""
-        ...
 
     def credentials(self) -> Mapping[str, str]:
         """Return variables that let Git push to the forge's server and nowhere else."""
-        ...
 
     def open_forge(self, repository: "Repository", settings: "Settings") -> Forge:
         """Open the forge that the job belongs to."""
-        ...
 
     def output(self, name: str, value: str) -> None:
         """Hand a value to later jobs."""
-        ...
 
     def summary(self, markdown: str) -> None:
         """Add to the page of the run."""
-        ...
 
 
 def continues(last: PullRequest, draft: Draft, reopen: bool) -> bool:

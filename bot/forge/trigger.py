@@ -42,37 +42,26 @@ class FormFiled:
 
 @dataclass(frozen=True)
 class CommandGiven:
-    """Somebody wrote a command under an issue or a pull request.
-
-    Attributes:
-        verb: the command's name, known or not.
-        argument: the one word after it.
-        number: the issue's or pull request's.
-        issue_body: the issue's text at that moment; empty for a pull request.
-    """
+    """Somebody wrote a command under an issue or a pull request."""
 
     repository: str
     actor: Actor
-    number: int
+    number: int  # the issue's or pull request's
     on_pull_request: bool
     comment_id: int
-    verb: str
-    argument: str
-    issue_body: str
+    verb: str  # the command's name, known or not
+    argument: str  # the one word after it
+    issue_body: str  # the issue's text at that moment; empty for a pull request
     issue_author: Actor
 
 
 @dataclass(frozen=True)
 class Dispatched:
-    """Somebody started the workflow by hand.
-
-    Attributes:
-        contracts: paths as typed; none means all.
-    """
+    """Somebody started the workflow by hand."""
 
     repository: str
     actor: Actor
-    contracts: tuple[str, ...]
+    contracts: tuple[str, ...]  # paths as typed; none means all
     regenerate: bool
 
 

@@ -30,24 +30,19 @@ class NoAnswer(Exception):
 
 @dataclass(frozen=True)
 class Answers:
-    """What one run answered, bar by bar: orders, and whether each side would leave.
+    """Holds what one run answered, bar by bar: orders, and whether each side would leave."""
 
-    Attributes:
-        bars: the bars that were asked about.
-        later: the bars that were asked about after the first pass.
-        passes: one tuple of answers for each time the conversation was held.
-        indicators: what stands for the indicators of each pass; only compared, never believed.
-        signals: the bars at which each rule holds, as the strategy offers them for all at once.
-    """
-
-    bars: Sequence[int]
-    later: Sequence[int]
+    bars: Sequence[int]  # the bars that were asked about
+    later: Sequence[int]  # the bars that were asked about after the first pass
+    # One tuple of answers for each time the conversation was held.
     passes: tuple[tuple["Answer", ...], ...]
+    # What stands for the indicators of each pass; only compared, never believed.
     indicators: tuple[str, ...] = ()
+    # The bars at which each rule holds, as the strategy offers them for all at once.
     signals: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def record(self) -> Decisions:
-        """The first pass as the record that the broker replays."""
+        """Gives the first pass as the record that the broker replays."""
         answers = list(zip(self.bars, self.passes[0], strict=True))
         return {
             "entries": {str(bar): answer.order for bar, answer in answers if answer.order},
@@ -58,7 +53,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class Answer:
-    """One bar's answer."""
+    """Holds one bar's answer."""
 
     order: Order | None
     leave_long: bool
@@ -80,7 +75,7 @@ def read_answers(
 
 
 def all_answered(found: Iterable[Answers | NoAnswer]) -> list[Answers]:
-    """The answers of runs, where none failed.
+    """Gives the answers of runs, where none failed.
 
     Raises:
         NoAnswer: the first run that failed.
@@ -96,12 +91,9 @@ def all_answered(found: Iterable[Answers | NoAnswer]) -> list[Answers]:
 def read_each(
     outcome: Outcome, runs: Sequence[Run], lengths: Mapping[str, int]
 ) -> list[Answers | NoAnswer]:
-    """Read the answers of the runs of a job; in the place of a run that failed, why.
+    """Reads the answers of the runs of a job; in the place of a run that failed, why.
 
-    Args:
-        outcome: what the sandbox brought out.
-        runs: what was asked, in order.
-        lengths: how many bars each file of candles has.
+    `lengths` says how many bars each file of candles has.
 
     Raises:
         NoAnswer: the job failed.
@@ -173,7 +165,7 @@ def _read_run(raw: object, run: Run, length: int) -> Answers:
 
 
 def _read_signals(raw: Mapping[str, object], run: Run, count: int) -> dict[str, list[int]]:
-    """The bars of each rule, rising and within the candles."""
+    """Reads the bars of each rule, rising and within the candles."""
     if not run.signals:
         return {}
     found = raw.get("signals")
@@ -197,7 +189,7 @@ def _strategy_error(error: object) -> NoAnswer:
 
 
 def plain_text(text: str, most: int = 200) -> str:
-    """A stranger's text on one line, without anything that a terminal or a log would obey."""
+    """Puts a stranger's text on one line, without anything that a terminal or a log would obey."""
     shown = "".join(c if c.isprintable() else " " for c in text[: most * 2])
     return " ".join(shown.split())[:most]
 
@@ -222,7 +214,7 @@ def _read_exit(raw: object, position_id: str, bar: int) -> bool:
 
 
 def _read_order(raw: object, bar: int, symbol: str) -> Order | None:
-    """An order of exactly the agreed form: what the broker gets must not surprise it."""
+    """Reads an order of exactly the agreed form: what the broker gets must not surprise it."""
     if raw is None:
         return None
     if not isinstance(raw, dict):

@@ -2,8 +2,8 @@
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, TypeGuard
+from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 import numpy as np
 
@@ -18,24 +18,18 @@ from bot.gates.port import Cause, Verdict
 from bot.gates.questions import ELSEWHERE, Trial, TrustedTests, other_name
 from sandbox_runner.jobs import TEST_REPORT
 from sandbox_runner.port import Outcome
-from sandbox_runner.test_report import NotAReport, find_problems, read_report
+from sandbox_runner.test_report import NotAReport, Report, find_problems, read_report
 
 _MOST_REPORT = 8_000_000
 
 
 def judge_tests(
     outcome: Outcome, tests: str, source: bytes, disagreement: str
-) -> tuple[Verdict, dict[str, Any] | None]:
-    """Judge the test run: the report is whole, names every test of the file, and all passed.
+) -> tuple[Verdict, Report | None]:
+    """Judges the test run: the report is whole, names every test of the file, and all passed.
 
-    Args:
-        outcome: the test run.
-        tests: path of the test file.
-        source: the test file as the trusted side wrote it.
-        disagreement: where the strategy's decisions differ from the contract's; empty if nowhere.
-
-    Returns:
-        The verdict and the report, None if there is none to keep.
+    `source` is the test file as the trusted side wrote it; `disagreement` says where the strategy's
+    decisions differ from the contract's. There may be no report to keep.
     """
     name = "pytest"
     try:
@@ -61,13 +55,10 @@ def judge_tests(
 
 
 def judge_trusted_tests(trusted: TrustedTests, tests: str, source: bytes, own: Verdict) -> Verdict:
-    """Judge the tests that count, beside those that the candidate brought.
+    """Judges the tests that count, beside those that the candidate brought.
 
-    Args:
-        trusted: the template's tests, run on the candidate's strategy.
-        tests: path of the test file.
-        source: the candidate's own test file, which has to hold the template's and may hold more.
-        own: the verdict on it.
+    `source` is the candidate's own test file, which has to hold the template's and may hold more;
+    `own` is the verdict on it.
     """
     theirs, _ = judge_tests(trusted.outcome, tests, trusted.source, "")
     if not theirs.passed:
@@ -81,12 +72,7 @@ def judge_trusted_tests(trusted: TrustedTests, tests: str, source: bytes, own: V
 
 
 def name_idle(tested: Verdict, idle: Mapping[str, Sequence[str]]) -> Verdict:
-    """Say beside the tests that passed which clauses no market decides, so that no test can.
-
-    Args:
-        tested: the verdict on the tests.
-        idle: the clauses of each rule, and why.
-    """
+    """Says beside the tests that passed which clauses no market decides, so that no test can."""
     named = [f"{rule}: {clause}" for rule, clauses in idle.items() for clause in clauses]
     if not named or not tested.passed:
         return tested
@@ -94,7 +80,7 @@ def name_idle(tested: Verdict, idle: Mapping[str, Sequence[str]]) -> Verdict:
     return replace(tested, figure=told)
 
 
-def _report(outcome: Outcome) -> dict[str, Any]:
+def _report(outcome: Outcome) -> Report:
     content = outcome.outputs.get(TEST_REPORT)
     if content is None:
         why = outcome.refused.get(TEST_REPORT, "it was not asked for")
@@ -108,14 +94,8 @@ def _report(outcome: Outcome) -> dict[str, Any]:
     return report
 
 
-def report_problem(report: dict[str, Any], tests: str, source: bytes) -> tuple[str, str]:
-    """What a valid report shows to be wrong with the tests of a file, and where; empty if nothing.
-
-    Args:
-        report: the report, found to be valid.
-        tests: path of the test file.
-        source: its bytes.
-    """
+def report_problem(report: Report, tests: str, source: bytes) -> tuple[str, str]:
+    """Says what a valid report shows to be wrong with the tests of a file, and where."""
     for test in report["tests"]:
         nodeid, outcome = test["nodeid"], test["outcome"]
         if outcome != "passed":
@@ -143,7 +123,7 @@ def report_problem(report: dict[str, Any], tests: str, source: bytes) -> tuple[s
 
 
 def test_functions(source: bytes) -> dict[str, int]:
-    """The tests of a file as pytest names them, and their lines, read without running it."""
+    """Gives the tests of a file as pytest names them, and their lines, read without running it."""
     try:
         body = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError):
@@ -165,7 +145,7 @@ test_functions.__test__ = False  # type: ignore[attr-defined]
 
 
 def whole_decisions(trial: Trial) -> dict[str, Decisions]:
-    """The strategy's decisions on every bar, by symbol.
+    """Gives the strategy's decisions on every bar, by symbol.
 
     Raises:
         NoAnswer: it gave none.
@@ -176,14 +156,30 @@ def whole_decisions(trial: Trial) -> dict[str, Decisions]:
     }
 
 
-def judge_determinism(trial: Trial, strategy: str) -> Verdict:
-    """The same questions twice, and again in another process, with other hash seed and clocks."""
-    name = "determinism"
+@dataclass(frozen=True)
+class _Gate:
+    """Is the frame of a gate on answers: what each of its verdicts says beside its reason."""
+
+    name: str
+    strategy: str
+    step: str
+
+    def refused(self, figure: str, reason: str, cause: Cause = "found") -> Verdict:
+        return Verdict(self.name, False, figure, reason, self.strategy, self.step, cause)
+
+    def no_answer(self, error: NoAnswer) -> Verdict:
+        where = self.strategy if error.line is None else f"{self.strategy}:{error.line}"
+        return replace(self.refused("no answer", error.reason, "no answer"), where=where)
+
+
+def judge_determinism(trial: Trial, contract: Contract, program: Program) -> Verdict:
+    """Compares answers to the same questions, asked twice and in another process."""
     step = "leave chance out, a contract's rules have none; no clock, no set order, no memory"
+    gate = _Gate("determinism", contract.strategy_file, step)
     try:
         whole, again = trial.whole.answers(), trial.again.answers("again ")
     except NoAnswer as error:
-        return _no_answer(name, error, strategy, step)
+        return gate.no_answer(error)
     for first, ahead, back in zip(whole, again[::2], again[1::2], strict=True):
         elsewhen = "asked in another process with another hash seed and clock"
         for answers, asked, how in (
@@ -195,39 +191,39 @@ def judge_determinism(trial: Trial, strategy: str) -> Verdict:
             odd = _first_difference(expected, answers)
             if odd is not None:
                 reason = f"bar {asked[odd]}: the answer changes when {how}"
-                return Verdict(name, False, "answers differ", reason, strategy, step, "found")
+                return gate.refused("answers differ", reason)
         if len({*first.indicators, *ahead.indicators, *back.indicators}) > 1:
             reason = "the indicators change when they are prepared again; the answers may follow"
-            return Verdict(name, False, "indicators differ", reason, strategy, step, "found")
+            return gate.refused("indicators differ", reason)
     bars = sum(len(answers.bars) for answers in whole)
     thrice = sum(len(answers.later) for answers in whole)
     some = "" if thrice == bars else f", {thrice} of them"
-    return Verdict(name, True, f"{bars} bars{some}, 3 times the same")
+    return Verdict(gate.name, True, f"{bars} bars{some}, 3 times the same")
 
 
-def judge_lookahead(trial: Trial, contract: Contract, program: Program, strategy: str) -> Verdict:
-    """Cut-off histories give the same answers as the whole one; other prices, other answers."""
-    name = "lookahead"
+def judge_lookahead(trial: Trial, contract: Contract, program: Program) -> Verdict:
+    """Compares answers on cut-off histories with the whole one's, and asks on other prices."""
     step = "use only this bar and earlier ones; the answer must come from prices, not from dates"
+    gate = _Gate("lookahead", contract.strategy_file, step)
     try:
         whole = {
             run.symbol: answers.passes[0]
             for run, answers in zip(trial.whole.runs, trial.whole.answers(), strict=True)
         }
-        cuts, read = trial.cuts, trial.cuts.each()
+        read = trial.cuts.each()
     except NoAnswer as error:
-        return _no_answer(name, error, strategy, step)
+        return gate.no_answer(error)
     counted = 0
     left: Verdict | None = None
-    for run, answers in zip(cuts.runs, read, strict=True):
+    for run, answers in zip(trial.cuts.runs, read, strict=True):
         # A run that failed hides no other: what the gate is for is said first.
         if isinstance(answers, NoAnswer):
-            left = left or _no_answer(name, answers, strategy, step)
+            left = left or gate.no_answer(answers)
             continue
         if run.bars is None:
             reason, cause = _on_other_prices(trial, contract, program, run.symbol, answers, whole)
             if reason:
-                odd = Verdict(name, False, f"{counted} cuts", reason, strategy, step, cause)
+                odd = gate.refused(f"{counted} cuts", reason, cause)
                 left = odd if cause == "found" else left or odd
             continue
         counted += 1
@@ -238,8 +234,8 @@ def judge_lookahead(trial: Trial, contract: Contract, program: Program, strategy
                 f"bar {answers.bars[place]}: the answer on the first {run.bars} bars"
                 " is not the answer on all of them"
             )
-            return Verdict(name, False, f"{counted} cuts", reason, strategy, step, "found")
-    return left or Verdict(name, True, f"{counted} cuts, other prices")
+            return gate.refused(f"{counted} cuts", reason)
+    return left or Verdict(gate.name, True, f"{counted} cuts, other prices")
 
 
 def _on_other_prices(
@@ -250,7 +246,7 @@ def _on_other_prices(
     answers: Answers,
     whole: Mapping[str, tuple[Answer, ...]],
 ) -> tuple[str, Cause]:
-    """What is wrong with the answers on other prices, and whether it is this gate's own reason."""
+    """Says what is wrong on other prices, and whether it is this gate's own reason."""
     frame = trial.perturbed[other_name(symbol)]
     expected = contract_decisions(contract, program, frame, symbol)
     difference = same_decisions(answers.record(), _within(expected, answers))
@@ -263,31 +259,30 @@ def _on_other_prices(
     return f"on other prices the strategy leaves the contract: {difference}", "contract"
 
 
-def judge_elsewhere(trial: Trial, contract: Contract, program: Program, strategy: str) -> Verdict:
-    """At other times, lengths, prices and names, with other settings: what the contract says."""
-    name = "elsewhere"
+def judge_elsewhere(trial: Trial, contract: Contract, program: Program) -> Verdict:
+    """Holds answers at other times, lengths, prices, names and settings to the contract."""
     step = "decide by the contract's rules and settings alone, on any candles"
+    gate = _Gate("elsewhere", contract.strategy_file, step)
     try:
         found = trial.again.each(f"{ELSEWHERE} ")
     except NoAnswer as error:
-        return _no_answer(name, error, strategy, step)
+        return gate.no_answer(error)
     asked, failed = 0, None
     for place, answers in zip(trial.places, found, strict=True):
         if isinstance(answers, NoAnswer):
             reason = f"{answers.reason} ({place.described})"
-            failed = failed or _no_answer(name, NoAnswer(reason, answers.line), strategy, step)
+            failed = failed or gate.no_answer(NoAnswer(reason, answers.line))
             continue
         asked += len(answers.bars)
         difference = _at_a_place(contract, program, place, answers)
         if difference:
             reason = f"the strategy leaves the contract ({place.described}): {difference}"
-            figure = f"{len(found)} places"
-            return Verdict(name, False, figure, reason, strategy, step, "found")
-    return failed or Verdict(name, True, f"{len(found)} places, {asked} bars")
+            return gate.refused(f"{len(found)} places", reason)
+    return failed or Verdict(gate.name, True, f"{len(found)} places, {asked} bars")
 
 
 def _at_a_place(contract: Contract, program: Program, place: Place, answers: Answers) -> str:
-    """Where the answers at a place leave the contract; empty if nowhere."""
+    """Says where the answers at a place leave the contract; empty if nowhere."""
     as_set, ruled = changed(contract, program, place.changes)
     values = evaluate(ruled, place.frame)
     if not place.ends:
@@ -301,7 +296,7 @@ def _at_a_place(contract: Contract, program: Program, place: Place, answers: Ans
 
 
 def _within(expected: Decisions, answers: Answers) -> Decisions:
-    """Decisions at the bars that were asked about."""
+    """Gives decisions at the bars that were asked about."""
     bars = set(answers.bars)
     return {
         "entries": {bar: order for bar, order in expected["entries"].items() if int(bar) in bars},
@@ -317,17 +312,8 @@ def _first_difference(left: tuple[Answer, ...], right: tuple[Answer, ...]) -> in
     return next((place for place, (mine, theirs) in pairs if mine != theirs), None)
 
 
-def _no_answer(name: str, error: NoAnswer, strategy: str, step: str) -> Verdict:
-    where = _at(strategy, error)
-    return Verdict(name, False, "no answer", error.reason, where, step, "no answer")
-
-
-def _at(strategy: str, error: NoAnswer) -> str:
-    return strategy if error.line is None else f"{strategy}:{error.line}"
-
-
 def disagreement(decisions: Mapping[str, Decisions], expected: Mapping[str, Decisions]) -> str:
-    """Where the strategy's decisions leave the contract's own; empty if nowhere."""
+    """Says where the strategy's decisions leave the contract's own; empty if nowhere."""
     for symbol, wanted in expected.items():
         difference = same_decisions(decisions[symbol], wanted)
         if difference:

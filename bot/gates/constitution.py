@@ -1,64 +1,26 @@
-"""The gate `constitution`: a candidate touches its planned paths and nothing else."""
+"""Judges by the gate `constitution`: a candidate touches its planned paths and nothing else."""
 
 import unicodedata
 from pathlib import PurePosixPath
 
 from bot.gates.port import Case, Verdict
-from bot.gates.refusal import counted
 
+# fmt: off
 # Seed 004's, and files that programs read to decide what they run.
-PROTECTED_FILES = frozenset(
-    {
-        "provenance.py",
-        "modification_log.py",
-        "self_modification.py",
-        "constitutional.py",
-        "__init__.py",
-        "__main__.py",
-        "conftest.py",
-        "sitecustomize.py",
-        "usercustomize.py",
-        "setup.py",
-        "setup.cfg",
-        "pyproject.toml",
-        "pytest.ini",
-        ".pytest.ini",
-        "tox.ini",
-        "mypy.ini",
-        ".mypy.ini",
-        ".flake8",
-        ".bandit",
-        "ruff.toml",
-        ".ruff.toml",
-        "makefile",
-        "codeowners",
-        "stratwright.yml",
-        "action.yml",
-        ".gitattributes",
-        ".gitmodules",
-        ".gitignore",
-        ".env",
-        ".pre-commit-config.yaml",
-    }
-)
+PROTECTED_FILES = frozenset({
+    "provenance.py", "modification_log.py", "self_modification.py", "constitutional.py",
+    "__init__.py", "__main__.py", "conftest.py", "sitecustomize.py", "usercustomize.py",
+    "setup.py", "setup.cfg", "pyproject.toml", "pytest.ini", ".pytest.ini", "tox.ini", "mypy.ini",
+    ".mypy.ini", ".flake8", ".bandit", "ruff.toml", ".ruff.toml", "makefile", "codeowners",
+    "stratwright.yml", "action.yml", ".gitattributes", ".gitmodules", ".gitignore", ".env",
+    ".pre-commit-config.yaml",
+})
 # Where the law, the judges and the keys are.
-PROTECTED_FOLDERS = frozenset(
-    {
-        ".git",
-        ".github",
-        ".ci",
-        "adapters",
-        "approvals",
-        "bot",
-        "brain",
-        "contracts",
-        "docs",
-        "integration",
-        "sandbox_runner",
-        "tools",
-        "benchmarks",
-    }
-)
+PROTECTED_FOLDERS = frozenset({
+    ".git", ".github", ".ci", "adapters", "approvals", "bot", "brain", "contracts", "docs",
+    "integration", "sandbox_runner", "tools", "benchmarks",
+})
+# fmt: on
 
 
 class ConstitutionGate:
@@ -67,28 +29,17 @@ class ConstitutionGate:
     name = "constitution"
 
     def judge(self, case: Case) -> Verdict:
-        """Check every path of the candidate."""
+        """Checks every path of the candidate."""
         for path in sorted(case.files):
             reason = _refusal(path, case)
             if reason:
-                return Verdict(
-                    self.name,
-                    passed=False,
-                    figure="1 refused",
-                    reason=reason,
-                    where=ascii(path)[1:-1],
-                    next_step="write only the files that the plan names",
-                )
+                step = "write only the files that the plan names"
+                return Verdict(self.name, False, "1 refused", reason, ascii(path)[1:-1], step)
         if not case.files:
-            reason = "the candidate has no files"
-            return Verdict(
-                self.name,
-                passed=False,
-                figure="0 files",
-                reason=reason,
-                next_step="write the files that the plan names",
-            )
-        return Verdict(self.name, passed=True, figure=counted(len(case.files)))
+            reason, step = "the candidate has no files", "write the files that the plan names"
+            return Verdict(self.name, False, "0 files", reason, "", step)
+        count = len(case.files)
+        return Verdict(self.name, True, f"{count} file{'' if count == 1 else 's'}")
 
 
 def _refusal(path: str, case: Case) -> str:

@@ -1,4 +1,4 @@
-"""A contract to the other places that a strategy is asked about: times, lengths, names, settings.
+"""Turns a contract into other places to ask a strategy about: times, lengths, names, settings.
 
 On the contract's own candles a strategy may follow the contract and still do something else next
 year, on a longer history, with more capital. So it is asked in places drawn from the digest of its
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from Backtest.times import timeframe_ms
 from bot.contract.language.contract_decisions import contract_decisions
@@ -30,6 +31,7 @@ _DAY_MS = 24 * _HOUR_MS
 _YEAR_S = 365 * 86_400
 _AFTER_WARMUP = 250
 _MOST_WARMUP = 6_000
+_SMALL = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 100.0)
 _SPARSE_YEARS = 25
 _TRIES = 6
 _NAMES = ("ETH/USDT", "SOL/USDT", "DOGE/BTC", "EUR/USD", "XAU/USD", "AAPL/USD", "BTC/USDT:USDT")
@@ -38,29 +40,20 @@ _CALM, _JUMPS = (0.0, 0.0004, 0.002, 0.006, 0.02), (0.4, 0.75, 1.3, 2.2)
 
 @dataclass(frozen=True)
 class Place:
-    """Candles, a name, settings and a present that a strategy is asked about.
+    """Candles, a name, settings and a present that a strategy is asked about."""
 
-    Attributes:
-        name: what it is, for the reader of a verdict.
-        frame: the candles.
-        symbol: what they are called.
-        changes: settings other than the contract's.
-        at: the bars that are asked about, all if None.
-        clock_s: how far the wall clock is moved.
-        ends: whether each bar is asked about as the last one of its history.
-    """
-
-    name: str
-    frame: pd.DataFrame
-    symbol: str
+    name: str  # what it is, for the reader of a verdict
+    frame: pd.DataFrame  # the candles
+    symbol: str  # what they are called
+    # Settings other than the contract's.
     changes: Mapping[str, CfgValue] = field(default_factory=dict)
-    at: tuple[int, ...] | None = None
-    clock_s: int = 0
-    ends: bool = False
+    at: tuple[int, ...] | None = None  # the bars that are asked about, all if None
+    clock_s: int = 0  # how far the wall clock is moved
+    ends: bool = False  # whether each bar is asked about as the last one of its history
 
     @property
     def described(self) -> str:
-        """The place in words."""
+        """Gives the place in words."""
         times = self.frame["timestamp"]
         words = f"{self.name}: {len(times)} candles from {times.iloc[0]:%Y-%m-%d}, {self.symbol}"
         if len(self.changes) > 3:
@@ -74,14 +67,9 @@ class Place:
 def places(
     contract: Contract, program: Program, data: MarketData, source: bytes, thorough: bool = False
 ) -> tuple[Place, ...]:
-    """The places that a strategy is asked about.
+    """Draws the places that a strategy is asked about from its own bytes.
 
-    Args:
-        contract: what it was written from.
-        program: its Program.
-        data: the contract's own candles.
-        source: the strategy's bytes, from which the places are drawn.
-        thorough: many more of them, for code that the template did not write.
+    They are many more if `thorough`, for code that the template did not write.
     """
     return tuple(_Draw(contract, program, data, source).all(thorough))
 
@@ -106,7 +94,7 @@ class _Draw:
         self._settings = flat_settings(contract, program)
 
     def all(self, thorough: bool) -> Iterator[Place]:
-        """Ahead and back in time, larger and smaller, longer and shorter."""
+        """Draws places ahead and back in time, larger and smaller, longer and shorter."""
         chance, own = self._chance, self._contract.market.symbols[0]
         for number in range(8 if thorough else 1):
             high = float(chance.randint(1, 9) * 10 ** chance.randint(5, 8))
@@ -132,7 +120,7 @@ class _Draw:
             yield from self._apart()
 
     def _apart(self) -> Iterator[Place]:
-        """Each setting alone, each name, and ends of history in every coming year."""
+        """Draws each setting alone, each name, and ends of history in every coming year."""
         frame = self._lively(self._start(1), self._level)
         own = self._contract.market.symbols[0]
         for _ in range(2):
@@ -143,6 +131,7 @@ class _Draw:
         frame = self._market(3_000, self._start(1), 100.0)
         whole = {name: frame[name].round(0) for name in frame.columns if name != "timestamp"}
         yield Place("whole prices", frame.assign(**whole), own, at=self._some(3_000, 500))
+        yield Place("small numbers", self._small(frame), own, at=self._some(3_000, 500))
         for year in range(1, _SPARSE_YEARS):
             start = self._last + year * 365 * _DAY_MS + self._chance.randrange(365) * _DAY_MS
             frame = self._lively(start - start % self._step, self._level)
@@ -150,8 +139,17 @@ class _Draw:
             moved = self._chance.randint(-9, 25) * _YEAR_S
             yield Place("a coming year", frame, own, at=tuple(late), ends=True, clock_s=moved)
 
+    def _small(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Gives candles at the very numbers that any code may have, so that `== 100` is met."""
+        first, last, volume = (
+            pd.Series(self._chance.choices(_SMALL, k=len(frame)), index=frame.index)
+            for _ in range(3)
+        )
+        high, low = first.where(first > last, last), first.where(first < last, last)
+        return frame.assign(open=first, high=high, low=low, close=last, volume=volume)
+
     def _start(self, direction: int) -> int:
-        """A time years after the contract's candles, or years before them."""
+        """Gives a time years after the contract's candles, or years before them."""
         days = self._chance.randint(400, 9 * 365) * _DAY_MS + self._chance.randrange(_DAY_MS)
         if direction < 0:
             start = max(_DAY_MS * 365, self._first - days - self._bars * self._step)
@@ -174,7 +172,7 @@ class _Draw:
         frame = self._market(bars, start, self._level)
         return frame.assign(timestamp=self._times(start + apart * np.arange(bars)))
 
-    def _times(self, ms: Any) -> pd.Series:
+    def _times(self, ms: NDArray[np.int64]) -> pd.Series:
         return pd.Series(pd.to_datetime(ms, unit="ms", utc=True)).astype(self._kind)
 
     def _lively(
@@ -184,7 +182,7 @@ class _Draw:
         changes: Mapping[str, CfgValue] | None = None,
         gaps: bool = False,
     ) -> pd.DataFrame:
-        """A market on which the contract orders something, if one is found soon."""
+        """Gives a market on which the contract orders something, if one is found soon."""
         ordered, ruled = changed(self._contract, self._program, changes or {})
         for _ in range(_TRIES):
             frame = self._market(self._bars, start, level, gaps)
@@ -273,7 +271,7 @@ class _Draw:
 
 
 def _risk_span(place: str, usual: int | float) -> tuple[float, float] | None:
-    """Where a risk number may go; None for a period, which stays near its own."""
+    """Says where a risk number may go; None for a period, which stays near its own."""
     if place.endswith(".timeperiod"):
         return None
     if place.startswith("roi."):
@@ -283,14 +281,14 @@ def _risk_span(place: str, usual: int | float) -> tuple[float, float] | None:
     return usual * 0.3, max(usual, min(usual * 10, top.get(place, atr)))
 
 
-def _ms(moment: Any) -> int:
+def _ms(moment: pd.Timestamp) -> int:
     return int(moment.timestamp() * 1000)
 
 
 def changed(
     contract: Contract, program: Program, changes: Mapping[str, CfgValue]
 ) -> tuple[Contract, Program]:
-    """A contract and its Program as they would be with other settings."""
+    """Gives a contract and its Program as they would be with other settings."""
     settings = flat_settings(contract, program)
     now: dict[str, Any] = {**settings.defaults, **changes}
     parameters = {name: now[name] for name in program.parameters}

@@ -67,7 +67,7 @@ def judge_engine_parity(
 def compare_paths(
     symbol: str, candles: Candles, record: Decisions, cfg: dict[str, CfgValue]
 ) -> tuple[int, str]:
-    """How many trades the event loop makes, and where another path differs first; empty if nowhere.
+    """Counts the trades of the event loop, and says where another path differs first.
 
     Raises:
         NotArrays: the orders differ from bar to bar in more than their levels.
@@ -140,7 +140,7 @@ def _truths(listed: list[int], bars: int) -> NDArray[np.bool_]:
 
 
 def _same(wish: str, asked: Mapping[int, object]) -> object:
-    """What every entry asks for alike."""
+    """Says what every entry asks for alike."""
     values = list(asked.values())
     if any(value != values[0] for value in values):
         raise NotArrays(f"the orders ask for different values of {wish}")
@@ -148,7 +148,7 @@ def _same(wish: str, asked: Mapping[int, object]) -> object:
 
 
 def _level(wish: str, asked: Mapping[int, object], bars: int) -> object:
-    """A fraction for all entries, or a distance for each."""
+    """Gives a fraction for all entries, or a distance for each."""
     distances = {
         bar: level["distance"]
         for bar, level in asked.items()

@@ -6,7 +6,6 @@ import itertools
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from Backtest.metrics.report_files import EQUITY_COLUMNS, TRADE_COLUMNS
 from bot.contract.goals import Acceptance
@@ -24,11 +23,27 @@ _FIGURES = {
     "min_profit_factor": "profit_factor",
     "min_return": "return",
     "max_exposure": "exposure",
+    "min_calmar": "calmar",
+    "min_omega": "tear_sheet.omega",
+    "min_sqn": "tear_sheet.sqn",
+    "min_recovery": "tear_sheet.recovery_factor",
+    "min_over_hold": "tear_sheet.over_hold",
+    "min_payoff": "tear_sheet.payoff",
+    "min_expectancy_r": "tear_sheet.expectancy_r",
+    "min_alpha": "tear_sheet.alpha",
+    "max_beta": "tear_sheet.beta",
+    "max_correlation": "tear_sheet.correlation",
+    "max_time_under_water": "tear_sheet.time_under_water",
+    "max_losses_in_a_row": "tear_sheet.most_losses_in_a_row",
+    "max_ulcer": "tear_sheet.ulcer_index",
+    "max_volatility": "tear_sheet.volatility",
 }
+
+_BOUNDLESS = frozenset({"min_profit_factor", "min_omega", "min_recovery", "min_payoff"})
 
 
 def judge_artifacts(files: Mapping[str, bytes]) -> Verdict:
-    """Every required file is there and of its form."""
+    """Judges whether every required file is there and of its form."""
     name = "artifacts"
     for required in REQUIRED:
         if required not in files:
@@ -60,11 +75,7 @@ def _check(files: Mapping[str, bytes]) -> None:
     events = files["events.log"].decode("utf-8").splitlines()
     for line in events:
         datetime.fromisoformat(json.loads(line)["timestamp"])
-    rows = {
-        "trades.csv": len(trades),
-        "equity_curve.csv": len(equity),
-        "events.log": len(events),
-    }
+    rows = {"trades.csv": len(trades), "equity_curve.csv": len(equity), "events.log": len(events)}
     for name, kept in summary.get("compact", {}).items():
         if rows[name] != kept["rows"] or not kept["rows"] < kept["of"]:
             raise ValueError(f"{name} has not the rows that summary.json tells of")
@@ -78,7 +89,7 @@ def _rows(content: bytes, columns: tuple[str, ...], name: str) -> list[list[str]
 
 
 def judge_correlation(events: bytes, correlation_id: str) -> Verdict:
-    """The run's id is in every line of the log."""
+    """Judges whether the run's id is in every line of the log."""
     name = "correlation"
     lines = events.decode("utf-8").splitlines()
     for number, line in enumerate(lines, start=1):
@@ -89,20 +100,28 @@ def judge_correlation(events: bytes, correlation_id: str) -> Verdict:
     return Verdict(name, True, f"{len(lines)} lines")
 
 
-def judge_acceptance(acceptance: Acceptance, summary: Mapping[str, Any]) -> Verdict:
-    """The backtest shows what the contract asked for."""
+def judge_acceptance(acceptance: Acceptance, summary: Mapping[str, object]) -> Verdict:
+    """Judges whether the backtest shows what the contract asked for."""
     name = "acceptance"
     asked = acceptance.model_dump(exclude_none=True)
     failed = []
     for line, limit in asked.items():
-        figure = summary[_FIGURES[line]]
-        if line == "min_profit_factor" and figure is None and summary["total_pnl"] > 0:
-            continue  # nothing was lost, so the factor has no number
+        figure = _number(summary, _FIGURES[line])
+        earned = (_number(summary, "total_pnl") or 0) > 0
+        if line in _BOUNDLESS and figure is None and earned:
+            continue  # nothing was lost, so what is divided by losses has no number
         if figure is None or (figure < limit if line.startswith("min_") else figure > limit):
             shown = "not known" if figure is None else f"{figure:.6g}"
             failed.append(f"{line} is {limit:g}, the backtest has {shown}")
     if failed:
         step = "change the rules or the risk, or ask for less in `acceptance`"
-        figure = f"{len(failed)} of {len(asked)} not met"
-        return Verdict(name, False, figure, "; ".join(failed), "acceptance", step)
+        count = f"{len(failed)} of {len(asked)} not met"
+        return Verdict(name, False, count, "; ".join(failed), "acceptance", step)
     return Verdict(name, True, f"{len(asked)} met" if asked else "nothing asked")
+
+
+def _number(summary: Mapping[str, object], name: str) -> float | None:
+    part, _, inner = name.rpartition(".")
+    within = summary[part] if part else summary
+    figure = within[inner] if isinstance(within, Mapping) else None
+    return figure if isinstance(figure, int | float) else None

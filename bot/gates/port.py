@@ -11,24 +11,15 @@ Cause = Literal["", "found", "no answer", "contract"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """A gate's answer, the same words for the same case.
+    """Holds a gate's answer, the same words for the same case."""
 
-    Attributes:
-        name: the gate.
-        passed: whether the case may go on.
-        figure: what was counted, as "12 tests"; never a time.
-        reason: why not, in a sentence or two; empty when passed.
-        where: file and line of the first offence.
-        next_step: what to do about it.
-        cause: what kind of reason it is; for programs that count, and not part of the evidence.
-    """
-
-    name: str
-    passed: bool
-    figure: str = ""
-    reason: str = ""
-    where: str = ""
-    next_step: str = ""
+    name: str  # the gate
+    passed: bool  # whether the case may go on
+    figure: str = ""  # what was counted, as "12 tests"; never a time
+    reason: str = ""  # why not, in a sentence or two; empty when passed
+    where: str = ""  # file and line of the first offence
+    next_step: str = ""  # what to do about it
+    # What kind of reason it is; for programs that count, and not part of the evidence.
     cause: Cause = ""
 
     def to_dict(self) -> dict[str, object]:
@@ -38,16 +29,11 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Case:
-    """What the gates may look at.
+    """Holds what the gates may look at."""
 
-    Attributes:
-        files: the candidate's bytes by their path in the repository.
-        planned: the paths that the plan gave to this candidate.
-        links: paths of the candidate that are symbolic links, wherever they point.
-    """
-
-    files: Mapping[str, bytes]
-    planned: frozenset[str]
+    files: Mapping[str, bytes]  # the candidate's bytes by their path in the repository
+    planned: frozenset[str]  # the paths that the plan gave to this candidate
+    # Paths of the candidate that are symbolic links, wherever they point.
     links: frozenset[str] = frozenset()
 
 
@@ -56,9 +42,7 @@ class Gate(Protocol):
 
     @property
     def name(self) -> str:
-        """The gate's name in reports."""
-        ...
+        """Gives the gate's name in reports."""
 
     def judge(self, case: Case) -> Verdict:
         """Look at the case and answer."""
-        ...

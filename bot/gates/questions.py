@@ -5,7 +5,6 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -48,7 +47,7 @@ class Conversation:
         return read_each(self.outcome, self.runs, lengths)
 
     def each(self, named: str = "") -> list[Answers | NoAnswer]:
-        """What the runs whose names begin so answered; where one failed, why. Read only once.
+        """Says what the runs whose names begin so answered; where one failed, why. Read only once.
 
         Raises:
             NoAnswer: the job failed.
@@ -57,7 +56,7 @@ class Conversation:
         return [answers for run, answers in pairs if run.name.startswith(named)]
 
     def answers(self, named: str = "") -> list[Answers]:
-        """What the runs whose names begin so answered.
+        """Says what the runs whose names begin so answered.
 
         Raises:
             NoAnswer: the job or one of these runs failed, or an answer is not of the agreed form.
@@ -75,48 +74,34 @@ class TrustedTests:
 
 @dataclass(frozen=True)
 class Trial:
-    """Everything that the sandbox brought out; data of unknown honesty.
+    """Holds everything that the sandbox brought out; data of unknown honesty."""
 
-    Attributes:
-        tools: flake8, mypy and bandit.
-        tests: pytest.
-        whole: the strategy asked about every bar, twice; see MOST_ASKED_AGAIN.
-        again: the same in another process, with another hash seed and other clocks, and then the
-            places elsewhere.
-        cuts: the strategy asked at the end of cut-off histories, each in a fresh process, and
-            about other prices.
-        remembered: the parts that were not run, because their answer was known.
-    """
-
-    tools: Mapping[str, Outcome]
-    tests: Outcome
-    whole: Conversation
+    tools: Mapping[str, Outcome]  # flake8, mypy and bandit
+    tests: Outcome  # pytest
+    whole: Conversation  # the strategy asked about every bar, twice; see MOST_ASKED_AGAIN
+    # The same in another process, with another hash seed and other clocks, and then the places
+    # elsewhere.
     again: Conversation
+    # The strategy asked at the end of cut-off histories, each in a fresh process, and about other
+    # prices.
     cuts: Conversation
     perturbed: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     places: tuple[Place, ...] = ()
     trusted: TrustedTests | None = None
+    # The parts that were not run, because their answer was known.
     remembered: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True)
 class Talks:
-    """The questions to one strategy."""
+    """Asks one strategy; `some` are the bars of each file that are asked about again."""
 
-    def __init__(
-        self,
-        strategy: str,
-        source: bytes,
-        cfg: dict[str, Any],
-        data: MarketData,
-        limits: Limits,
-        some: Mapping[str, tuple[int, ...] | None],
-    ) -> None:
-        self._strategy = strategy
-        self._source = source
-        self._cfg = cfg
-        self._data = data
-        self._limits = limits
-        self._some = some
+    strategy: str
+    source: bytes
+    cfg: Mapping[str, object]
+    data: MarketData
+    limits: Limits
+    some: Mapping[str, tuple[int, ...] | None]
 
     def job(
         self,
@@ -125,55 +110,42 @@ class Talks:
         frames: Mapping[str, pd.DataFrame],
         hash_seed: int = 0,
     ) -> Job:
-        """A job that asks them all."""
+        """Gives a job that asks them all."""
         candles = {key: pack_candles(frame) for key, frame in self.named(frames).items()}
-        return decisions_job(
-            self._strategy,
-            self._source,
-            self._cfg,
-            candles,
-            runs,
-            workers=1 if name == "whole" else 2,
-            hash_seed=hash_seed,
-            limits=self._limits,
-        )
+        asked = (self.strategy, self.source, self.cfg, candles, runs)
+        workers = 1 if name == "whole" else 2
+        return decisions_job(*asked, workers=workers, hash_seed=hash_seed, limits=self.limits)
 
     def named(self, frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         """Frames by the names of their files in the job."""
         return {_file_name(key): frame for key, frame in frames.items()}
 
     def whole(self) -> tuple[Run, ...]:
-        """Every bar, twice on the same object; of a long history some of them twice.
+        """Asks about every bar, twice on the same object; of a long history some of them twice.
 
         The first time it is shown views, the second time pandas, and whatever else is asked shows
         pandas too. Every bar is held against the contract as the engine asks it, and a strategy
         that tells the two forms apart has to do so at bars that it cannot know.
         """
-        return tuple(
-            Run(
-                f"whole {symbol}",
-                _file_name(symbol),
-                symbol,
-                passes=2,
-                later=self._some[symbol],
-                views=True,
-            )
-            for symbol in self._data.frames
-        )
+        runs = []
+        for symbol in self.data.frames:
+            name, file, later = f"whole {symbol}", _file_name(symbol), self.some[symbol]
+            runs.append(Run(name, file, symbol, passes=2, later=later, views=True))
+        return tuple(runs)
 
     def again(self) -> tuple[Run, ...]:
-        """Every bar, or some, in another year, and some of them in one that is long gone."""
+        """Asks about every bar, or some, in another year, and about some in one long gone."""
         ahead, back = SHIFTED_CLOCK_S
         runs = []
-        for symbol, frame in self._data.frames.items():
+        for symbol, frame in self.data.frames.items():
             few = tuple(range(0, len(frame), -(-len(frame) // ASKED_IN_THE_PAST)))
             name, file = f"again {symbol}", _file_name(symbol)
-            runs.append(Run(name, file, symbol, at=self._some[symbol], clock_shift_s=ahead))
+            runs.append(Run(name, file, symbol, at=self.some[symbol], clock_shift_s=ahead))
             runs.append(Run(name, file, symbol, at=few, clock_shift_s=back))
         return tuple(runs)
 
     def elsewhere(self, found: tuple[Place, ...]) -> tuple[Run, ...]:
-        """What the contract's own candles and settings do not show."""
+        """Asks about what the contract's own candles and settings do not show."""
         return tuple(
             Run(
                 f"{ELSEWHERE} {number}",
@@ -189,28 +161,28 @@ class Talks:
         )
 
     def cuts(self) -> tuple[Run, ...]:
-        """The last bars of cut-off histories, then every bar of other prices, or some of them.
+        """Asks about the last bars of cut-off histories, then about other prices.
 
         The shortest history comes first: whatever one run could tell a later one, it knows no bar
         that the later one lacks.
         """
-        cuts: list[tuple[Any, Run]] = []
-        each = -(-CUTS // len(self._data.frames))
-        for symbol, frame in self._data.frames.items():
-            for bars in cut_points(len(frame), each, self._source):
-                at = asked_bars(bars, self._source)
+        cuts: list[tuple[pd.Timestamp, Run]] = []
+        each = -(-CUTS // len(self.data.frames))
+        for symbol, frame in self.data.frames.items():
+            for bars in cut_points(len(frame), each, self.source):
+                at = asked_bars(bars, self.source)
                 run = Run(f"cut {symbol} {bars}", _file_name(symbol), symbol, bars, at)
                 cuts.append((frame["timestamp"].iloc[bars - 1], run))
         cuts.sort(key=lambda cut: cut[0])
         others = [
-            Run(f"other {symbol}", _file_name(name), symbol, at=self._some[name])
-            for symbol, name in ((symbol, other_name(symbol)) for symbol in self._data.frames)
+            Run(f"other {symbol}", _file_name(name), symbol, at=self.some[name])
+            for symbol, name in ((symbol, other_name(symbol)) for symbol in self.data.frames)
         ]
         return (*(run for _, run in cuts), *others)
 
 
 def cut_points(bars: int, count: int, source: bytes) -> list[int]:
-    """Where histories are cut: spread over the data, at places that the candidate cannot guess."""
+    """Says where histories are cut: all over the data, where the candidate cannot guess."""
     chance = random.Random(hashlib.sha256(b"cuts\0" + source).digest())  # noqa: S311 - no secret
     if bars <= count:
         return list(range(1, bars + 1))
@@ -218,7 +190,7 @@ def cut_points(bars: int, count: int, source: bytes) -> list[int]:
 
 
 def some_bars(program: Program, frame: pd.DataFrame, source: bytes) -> tuple[int, ...] | None:
-    """The bars of a long history that are asked about more than once; None for all of a short one.
+    """Draws the bars of a long history that are asked about again; None for all of a short one.
 
     Half of them are drawn where a rule of the contract holds, half anywhere.
     """
@@ -233,19 +205,19 @@ def some_bars(program: Program, frame: pd.DataFrame, source: bytes) -> tuple[int
 
 
 def asked_bars(bars: int, source: bytes) -> tuple[int, ...]:
-    """The bars of a cut-off history that are asked about: the last ones, and some before them."""
+    """Draws the bars of a cut-off history to ask about: the last ones, and some before them."""
     chance = random.Random(hashlib.sha256(b"bars\0%d\0" % bars + source).digest())  # noqa: S311
     last = max(0, bars - ASKED_AT_A_CUT)
     return (*sorted(chance.sample(range(last), min(ASKED_BEFORE, last))), *range(last, bars))
 
 
 def place_name(number: int) -> str:
-    """What the candles of a place elsewhere are called."""
+    """Says what the candles of a place elsewhere are called."""
     return f"{ELSEWHERE} {number}"
 
 
 def other_name(symbol: str) -> str:
-    """What the perturbed candles of a symbol are called."""
+    """Says what the perturbed candles of a symbol are called."""
     return f"other {symbol}"
 
 
@@ -266,5 +238,4 @@ def perturb(data: MarketData, source: bytes) -> dict[str, pd.DataFrame]:
 
 
 def _file_name(key: str) -> str:
-    """A plain file name for a symbol's candles."""
     return hashlib.sha256(key.encode()).hexdigest()[:16] + ".candles"

@@ -1,13 +1,17 @@
 """The gate `secrets`: no key, token or password stands in a candidate's files."""
 
+from __future__ import annotations
+
 import hashlib
 import threading
+from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
-from bot.gates.port import Case, Verdict
-from bot.gates.refusal import counted, verdict_of
 from bot.gates.static.offence import Offence
+
+if TYPE_CHECKING:
+    from detect_secrets.plugins.base import BasePlugin
 
 _OFFENCE_LIMIT = 20
 _LONGEST_LINE = 20_000
@@ -16,17 +20,6 @@ _SIZE_LIMIT = 2 * 1024 * 1024
 _LEFT_OUT = {"Hex High Entropy String"}
 _lock = threading.Lock()
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-
-
-class SecretsGate:
-    """Refuses what looks like a credential."""
-
-    name = "secrets"
-
-    def judge(self, case: Case) -> Verdict:
-        """Scan every file, Python or not."""
-        found = {path: find_secrets(path, case.files[path]) for path in sorted(case.files)}
-        return verdict_of(self.name, found, counted(len(found)))
 
 
 def find_secrets(path: str, content: bytes) -> list[Offence]:
@@ -62,7 +55,7 @@ def _kinds(path: str, line: str, number: int) -> list[str]:
     return sorted(kinds)
 
 
-def _is_harmless(value: str, line: str, detector: Any) -> bool:
+def _is_harmless(value: str, line: str, detector: BasePlugin) -> bool:
     """Apply the library's own heuristics, except the comment that would silence it."""
     from detect_secrets.filters import heuristic
 
@@ -93,9 +86,9 @@ def is_bitcoin_address(value: str) -> bool:
 
 
 @cache
-def _detectors() -> tuple[Any, ...]:
+def _detectors() -> tuple[BasePlugin, ...]:
     """Make the detectors; the import takes a fifth of a second, so it waits for the first use."""
     from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
 
-    classes: dict[str, Any] = get_mapping_from_secret_type_to_class()
+    classes: Mapping[str, type[BasePlugin]] = get_mapping_from_secret_type_to_class()
     return tuple(classes[kind]() for kind in sorted(classes) if kind not in _LEFT_OUT)

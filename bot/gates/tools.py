@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from bot.gates.answer_reader import NoAnswer, plain_text, raise_for
 from bot.gates.port import Verdict
@@ -17,12 +16,7 @@ _NEXT = {
 }
 
 
-@dataclass(frozen=True)
-class Complaint:
-    """One finding of a tool."""
-
-    where: str
-    text: str
+_Complaint = tuple[str, str]  # where, and what
 
 
 def judge_tool(tool: str, outcome: Outcome, files: Mapping[str, bytes]) -> Verdict:
@@ -37,48 +31,50 @@ def judge_tool(tool: str, outcome: Outcome, files: Mapping[str, bytes]) -> Verdi
         return Verdict(tool, False, "not run", reason, "", f"see that {tool} is installed")
     if not complaints:
         return Verdict(tool, True, f"{len(files)} files, no findings")
-    first = complaints[0]
+    where, text = complaints[0]
     more = f" (and {len(complaints) - 1} more)" if len(complaints) > 1 else ""
-    figure = f"{len(complaints)} findings"
-    return Verdict(tool, False, figure, first.text + more, first.where, _NEXT[tool])
+    return Verdict(tool, False, f"{len(complaints)} findings", text + more, where, _NEXT[tool])
 
 
-def _read_flake8(outcome: Outcome) -> list[Complaint]:
-    if outcome.exit_code not in (0, 1):
-        raise ValueError(f"it exited with {outcome.exit_code}")
+def _read_flake8(outcome: Outcome) -> list[_Complaint]:
     complaints = []
-    for line in outcome.stdout.decode("utf-8", "replace").splitlines():
+    for line in _lines(outcome, ""):
         match = _FLAKE8_LINE.fullmatch(line)
         if not match:
             raise ValueError(f"it printed {line[:80]!r}")
-        complaints.append(Complaint(f"{match['path']}:{match['line']}", plain_text(match["text"])))
-    if bool(complaints) != (outcome.exit_code == 1):
-        raise ValueError("its exit code and its findings disagree")
-    return complaints
+        complaints.append((f"{match['path']}:{match['line']}", plain_text(match["text"])))
+    return _agreed(complaints, outcome)
 
 
-def _read_mypy(outcome: Outcome) -> list[Complaint]:
+def _read_mypy(outcome: Outcome) -> list[_Complaint]:
+    lines = [json.loads(line) for line in _lines(outcome, f": {_tail(outcome)}")]
+    errors = [found for found in lines if found["severity"] == "error"]
+    return _agreed(
+        [(f"{e['file']}:{e['line']}", plain_text(str(e["message"]))) for e in errors], outcome
+    )
+
+
+def _lines(outcome: Outcome, words: str) -> list[str]:
+    """Gives what a tool printed that exits with 1 where it has something to say."""
     if outcome.exit_code not in (0, 1):
-        raise ValueError(f"it exited with {outcome.exit_code}: {_tail(outcome)}")
-    complaints = []
-    for line in outcome.stdout.decode("utf-8", "replace").splitlines():
-        found = json.loads(line)
-        if found["severity"] == "error":
-            place = f"{found['file']}:{found['line']}"
-            complaints.append(Complaint(place, plain_text(str(found["message"]))))
+        raise ValueError(f"it exited with {outcome.exit_code}{words}")
+    return outcome.stdout.decode("utf-8", "replace").splitlines()
+
+
+def _agreed(complaints: list[_Complaint], outcome: Outcome) -> list[_Complaint]:
     if bool(complaints) != (outcome.exit_code == 1):
         raise ValueError("its exit code and its findings disagree")
     return complaints
 
 
-def _read_bandit(outcome: Outcome) -> list[Complaint]:
+def _read_bandit(outcome: Outcome) -> list[_Complaint]:
     if outcome.exit_code != 0:
         raise ValueError(f"it exited with {outcome.exit_code}: {_tail(outcome)}")
     report = json.loads(outcome.stdout)
     if report["errors"]:
         raise ValueError(f"it could not read {report['errors'][0]['filename']}")
     return [
-        Complaint(
+        (
             f"{item['filename'].removeprefix('./')}:{item['line_number']}",
             plain_text(f"{item['test_id']} {item['issue_text']}"),
         )

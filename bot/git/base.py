@@ -62,7 +62,7 @@ def find_base(head: Head, objects: ObjectReader, remote: str, name: str | None =
         return Base(commit, name)
     on = head.branch()
     own = on if on and task_of_branch(on) is None else ""
-    for branch in filter(None, chain((own,), _defaults(head.git, objects, remote))):
+    for branch in filter(None, chain((own,), default_branches(head.git, objects, remote))):
         commit = _commit(objects, f"refs/remotes/{remote}/{branch}")
         if commit:
             return Base(commit, branch)
@@ -72,7 +72,7 @@ def find_base(head: Head, objects: ObjectReader, remote: str, name: str | None =
     return Base(commit, own)
 
 
-def _defaults(git: GitCommand, objects: ObjectReader, remote: str) -> Iterator[str]:
+def default_branches(git: GitCommand, objects: ObjectReader, remote: str) -> Iterator[str]:
     """Name origin's default branch; `git remote add` and CI checkouts do not note it, so guess."""
     if objects.find(f"refs/remotes/{remote}/HEAD"):
         noted = git.run("symbolic-ref", "--quiet", f"refs/remotes/{remote}/HEAD").text

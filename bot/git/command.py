@@ -28,6 +28,7 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",  # a question nobody can answer would hang the run
     "GIT_OPTIONAL_LOCKS": "0",  # reading must not take the lock of the user's index
     "GIT_NO_REPLACE_OBJECTS": "1",  # a local replacement must not change what is proposed
+    "GIT_GRAFT_FILE": os.devnull,  # nor may a local graft change whose history a commit is in
     "GIT_LITERAL_PATHSPECS": "1",
 }
 _NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded|File too large", re.I)

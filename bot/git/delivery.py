@@ -76,7 +76,8 @@ class Sides:
         """Push, then set the refs here; what is right already is left as it is.
 
         Returns:
-            Whether anything changed, and a note for the user.
+            Whether anything changed where others see it (at the remote, if there is one; a fresh
+            clone only lacks the refs), and a note for the user.
         """
         sent, view = self._send_patiently(task, tag, target, view)
         on_step("pushed")
@@ -96,7 +97,7 @@ class Sides:
         on_step("refs")
         foreign = {tip for tip in (here.tip, view.there.tip) if tip and tip not in ours}
         note = f"{task.branch} has commits of somebody else on it; left alone" if foreign else ""
-        return sent or bool(changes), note
+        return sent or (self.remote is None and bool(changes)), note
 
     def _send_patiently(
         self, task: TaskName, tag: str, target: Tag, view: View

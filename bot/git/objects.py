@@ -62,11 +62,9 @@ class NewObjects:
     objects: dict[str, tuple[str, bytes]] = field(default_factory=dict)
 
     def tree(self, files: Mapping[str, bytes], replaced: tuple[str, ...] = ()) -> str:
-        """Add the ground's tree with files added to it.
+        """Add the ground's tree with files added to it, of `replaced` folders nothing else.
 
-        Args:
-            files: bytes by path; taken as they are, no filter and no line-end conversion.
-            replaced: folders of which nothing is taken over.
+        The bytes are taken as they are, without filters or line-end conversion.
 
         Raises:
             InputError: if a path is not plain, or a file and a folder would share a name.

@@ -19,42 +19,28 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Proposal:
-    """A candidate to commit.
+    """A candidate to commit."""
 
-    Attributes:
-        task: whose branch it goes to.
-        tag: its own name; see Repository.next_tag.
-        base: what it stands on.
-        files: bytes by path, added to the base.
-        message: subject, or subject and body; the trailers are added.
-        trailers: where it came from.
-        replaced: folders that hold the candidate's files only; older ones there are dropped.
-    """
-
-    task: TaskName
-    tag: str
-    base: Base
-    files: Mapping[str, bytes]
-    message: str
-    trailers: Trailers
+    task: TaskName  # whose branch it goes to
+    tag: str  # its own name; see Repository.next_tag
+    base: Base  # what it stands on
+    files: Mapping[str, bytes]  # bytes by path, added to the base
+    message: str  # subject, or subject and body; the trailers are added
+    trailers: Trailers  # where it came from
+    # Folders that hold the candidate's files only; older ones there are dropped.
     replaced: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Proposed:
-    """A candidate that stands in Git.
-
-    Attributes:
-        remote: where it was pushed to; empty without a remote.
-        note: what the user should know, empty if nothing.
-    """
+    """A candidate that stands in Git."""
 
     state: State
     task: TaskName
     tag: str
     commit: str
-    remote: str
-    note: str = ""
+    remote: str  # where it was pushed to; empty without a remote
+    note: str = ""  # what the user should know, empty if nothing
 
 
 class BranchTaken(SafetyStop):

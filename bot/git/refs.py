@@ -75,10 +75,7 @@ def checked_out_at(git: GitCommand, branch: str) -> str:
 def write_refs(git: GitCommand, common_dir: Path, changes: Iterable[tuple[str, str, str]]) -> None:
     """Set refs, all or none, each only if it still has the value we saw.
 
-    Args:
-        git: the repository's Git.
-        common_dir: where refs are kept.
-        changes: (ref name, new object, object seen before or empty for none).
+    A change is the ref's name, the new object, and the object seen before, empty for none.
 
     Raises:
         WorldError: if somebody else changed one meanwhile, or holds its lock.

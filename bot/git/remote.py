@@ -133,6 +133,37 @@ class Remote:
         options = ("--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--quiet")
         self._try("fetch", *options, self.name, refspec, timeout_s=_SEND_TIMEOUT_S)
 
+    def default_branch(self) -> str:
+        """Ask which branch is its default one; empty if it does not say, or has no commit yet."""
+        answer = self._try(
+            "ls-remote", "--symref", "--", self.name, "HEAD", timeout_s=_LOOK_TIMEOUT_S
+        )
+        found = re.match(r"ref: refs/heads/(\S+)\tHEAD\n", answer.text)
+        return found[1] if found else ""
+
+    def fetch_branch(self, branch: str) -> str:
+        """Bring a branch here and give its tip; empty if the remote has none of the name."""
+        name = f"refs/heads/{branch}"
+        answer = self._try("ls-remote", "--", self.name, name, timeout_s=_LOOK_TIMEOUT_S)
+        if not answer.text:
+            return ""
+        options = ("--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--quiet")
+        noted = f"refs/remotes/{self.name}/{branch}"
+        self._try("fetch", *options, self.name, f"+{name}:{noted}", timeout_s=_SEND_TIMEOUT_S)
+        return self.git.ask("rev-parse", "--verify", noted).text
+
+    def send_branch(self, branch: str, commit: str) -> None:
+        """Push a commit to a branch that only grows: nothing else is forced.
+
+        Raises:
+            StaleView: the branch has grown meanwhile.
+            WorldError: if the remote cannot be reached, or does not take it.
+        """
+        settings = ("-c", f"remote.{self.name}.mirror=false", "-c", "push.gpgSign=false")
+        options = ("--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no")
+        refspec = f"{commit}:refs/heads/{branch}"
+        self._try(*settings, "push", *options, self.name, refspec, timeout_s=_SEND_TIMEOUT_S)
+
     def fetch_all(self) -> None:
         """Bring all branches and tags here, and drop those that the remote dropped."""
         refspecs = (f"+refs/heads/*:refs/remotes/{self.name}/*", "+refs/tags/*:refs/tags/*")

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bot.errors import InputError, SafetyStop, WorldError
-from bot.git.base import Base, Head, find_base
+from bot.git.base import Base, Head, default_branches, find_base
 from bot.git.command import GitCommand
 from bot.git.delivery import Sides, View
 from bot.git.identity import TaskName
@@ -25,6 +25,7 @@ from bot.git.place import Place, find_place, read_person
 from bot.git.proposal import Proposal, Proposed, State, TagTaken
 from bot.git.refs import Refs, Tag, read_refs
 from bot.git.remote import Remote
+from bot.git.side_branch import SideBranch
 
 LOCK_TIMEOUT_S = 300.0
 # GitHub warns of files above 50 MB and refuses those above 100 MB.
@@ -110,6 +111,33 @@ class Repository:
     def base(self, name: str | None = None) -> Base:
         """Find the commit to propose on; bot/git/base.py states the rule."""
         return find_base(self._head, self.objects, self._remote.name, name)
+
+    def default_base(self) -> Base:
+        """Find the default branch as it is now: the one that the remote names, else a guess.
+
+        Only the remote knows it: whoever may push can make a branch called `main`, and what was
+        noted here may be old.
+
+        Raises:
+            WorldError: the remote does not answer.
+        """
+        named = self._remote.default_branch() if self.has_remote else ""
+        if named:
+            commit = self._remote.fetch_branch(named)
+            if not commit:
+                raise WorldError(f"the remote has no {named} any more", "Run again.")
+            return Base(commit, named)
+        for branch in dict.fromkeys(default_branches(self.git, self.objects, self._remote.name)):
+            there = self._remote.fetch_branch(branch) if self.has_remote else ""
+            commit = there or self.commit_of(f"refs/heads/{branch}")
+            if commit:
+                return Base(commit, branch)
+        return self.base()
+
+    def side_branch(self, name: str) -> SideBranch:
+        """Open a branch that lies beside the line and only grows."""
+        remote = self._remote if self.has_remote else None
+        return SideBranch(self.git, self.objects, self._common_dir, remote, name)
 
     def absent_from_base(self, files: Mapping[str, bytes]) -> tuple[str, ...]:
         """Give the files of this checkout that the base does not have.
@@ -210,6 +238,20 @@ class Repository:
             if target:
                 return self._again(task, proposal.tag, target, view, proposal.base)
             return self._deliver(task, proposal.tag, Tag(tag, commit), view, on_step)
+
+    def again(self, task: TaskName, tag: str, compared: str) -> Proposed | None:
+        """Bring the refs of a commit that was compared back; None if its tag is elsewhere.
+
+        Raises:
+            BranchTaken: if somebody else committed to the branch.
+            WorldError: if disk or remote fail; no ref has changed then.
+        """
+        with self.lock(task):
+            view = self._sides.look(task)
+            target = view.tag(tag)
+            if target is None or target.commit != compared or not self._may_push:
+                return None
+            return self._again(task, tag, target, view, self.base())
 
     def merged(self, commit: str, base: Base) -> bool:
         """Whether a base has a candidate: by its history, or (a squash) by the same files."""

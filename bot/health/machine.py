@@ -35,17 +35,13 @@ _GATE_TOOLS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that a run needs, or that is good to know.
-
-    Attributes:
-        needed: whether `run` cannot work without it.
-    """
+    """One thing that a run needs, or that is good to know."""
 
     name: str
     well: bool
     detail: str
     hint: str = ""
-    needed: bool = True
+    needed: bool = True  # whether `run` cannot work without it
 
 
 def examine_machine(place: Path | None, sandbox: str = "auto") -> tuple[Finding, ...]:

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 FREQTRADE = Path(__file__).with_name("freqtrade.txt")
+GITHUB = Path(__file__).with_name("github.txt")
 
 
 def locked_version(name: str, lock: Path = FREQTRADE) -> str:

@@ -16,38 +16,25 @@ from bot.proof.targets import ADAPTER_ONLY, FREQTRADE, Targets
 
 @dataclass(frozen=True)
 class Origin:
-    """Names where a candidate comes from.
+    """Names where a candidate comes from."""
 
-    Attributes:
-        correlation_id: the name of the run.
-        contract_path: the contract in the repository.
-        contract_digest: of the contract's meaning.
-        contract_bytes: the contract's file, which goes onto the branch with the candidate.
-    """
-
-    correlation_id: str
-    contract_path: str
-    contract_digest: str
-    contract_bytes: bytes
+    correlation_id: str  # the name of the run
+    contract_path: str  # the contract in the repository
+    contract_digest: str  # of the contract's meaning
+    contract_bytes: bytes  # the contract's file, which goes onto the branch with the candidate
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """Holds what a contract asks for; it goes unchanged through write, prove, seal and propose.
-
-    Attributes:
-        data: the candles.
-        origin: the names.
-        targets: which of its targets are delivered.
-        fuller_id: the name of the run that would deliver all of them, where this one does not.
-    """
+    """Holds what a contract asks for; it goes unchanged through write, prove, seal and propose."""
 
     contract: Contract
     program: Program
-    data: MarketData
-    origin: Origin
+    data: MarketData  # the candles
+    origin: Origin  # the names
     plan: TodoList
-    targets: Targets = ADAPTER_ONLY
+    targets: Targets = ADAPTER_ONLY  # which of its targets are delivered
+    # The name of the run that would deliver all of them, where this one does not.
     fuller_id: str = ""
 
     @property

@@ -1,7 +1,7 @@
-"""Replays the version of a strategy that the base branch has on today's candles."""
+"""Replays another version of a strategy, the base branch's or a tag's, on today's candles."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -11,54 +11,64 @@ from bot.contract.digest import contract_digest
 from bot.contract.language.program import compile_contract
 from bot.contract.load import FORMS, parse_contract
 from bot.contract.model import Contract
+from bot.data.market_data import MarketData
 from bot.errors import StratwrightError
 from bot.git.repository import Repository
 from bot.proof.assignment import Assignment
 from bot.proof.evidence import PROVENANCE
-from bot.proof.judge import decide, judge
+from bot.proof.judge import judge_rules, with_tear_sheet
 
 
 @dataclass(frozen=True)
-class BaseVersion:
-    """Holds what the base branch has of a task.
+class Version:
+    """Holds what a commit has of a task."""
 
-    Attributes:
-        name: as "the base branch at 1a2b3c4".
-        trades: what its contract does on the candles of the new one.
-    """
-
-    name: str
-    trades: Sequence[Trade]
+    name: str  # as "the base branch at 1a2b3c4"
+    trades: Sequence[Trade]  # what its contract does on the candles of the new one
+    summary: Mapping[str, Any]  # the figures of that
 
 
-def find_base_version(work: Assignment, base: str, repository: Repository) -> BaseVersion | None:
-    """Replay the version that the base branch has.
-
-    The evidence on the base names its contract; the contract's text is that of the commit which
-    brought the evidence, for the file itself may have changed since.
-
-    Args:
-        work: whose version, and today's candles.
-        base: the commit that the candidate stands on.
-        repository: where to look.
+def find_base_version(work: Assignment, base: str, repository: Repository) -> Version | None:
+    """Replay the version that the base branch has, at the commit that the candidate stands on.
 
     Returns:
         None if the base has none, or one about other symbols, or history does not reach it.
     """
-    path, data = f"{work.folder}/{PROVENANCE}", work.data
-    sealed = repository.read(base, path)
+    name = f"the base branch at {base[:7]}"
+    return find_version(work.folder, work.data, base, repository, name)
+
+
+def find_shown_version(work: Assignment, tag: str, repository: Repository) -> Version | None:
+    """Replay the version of an earlier tag of the same task; None if it is none, or not there."""
+    commit = repository.commit_of(f"refs/tags/{tag}") if work.task.attempt(tag) else ""
+    if not commit:
+        return None
+    name = f"what was shown before ({commit[:7]})"
+    return find_version(work.folder, work.data, commit, repository, name)
+
+
+def find_version(
+    folder: str, data: MarketData, commit: str, repository: Repository, name: str
+) -> Version | None:
+    """Replay the version that a commit has in a folder of evidence, on candles that are given.
+
+    The evidence in the commit names its contract; the contract's text is that of the commit which
+    brought the evidence, for the file itself may have changed since.
+    """
+    path = f"{folder}/{PROVENANCE}"
+    sealed = repository.read(commit, path)
     if sealed is None:
         return None
-    brought = repository.git.run("log", "-1", "--format=%H", base, "--", path).text
+    brought = repository.git.run("log", "-1", "--format=%H", commit, "--", path).text
     contract = contract_of(repository, brought, sealed)
     if contract is None or set(contract.market.symbols) != set(data.frames):
         return None
     try:
-        program = compile_contract(contract)
-        judgement = judge(contract, program, data, decide(contract, program, data))
+        judgement = judge_rules(contract, compile_contract(contract), data)
+        judgement = with_tear_sheet(judgement, data.candles)
     except StratwrightError:
         return None  # what this version of stratwright cannot replay has no trades to compare
-    return BaseVersion(f"the base branch at {base[:7]}", judgement.broker.get_trades())
+    return Version(name, judgement.broker.get_trades(), judgement.summary)
 
 
 def contract_of(repository: Repository, commit: str, sealed: bytes) -> Contract | None:

@@ -24,19 +24,13 @@ _TAG = re.compile(rb"object [0-9a-f]+\ntype commit\ntag (?P<name>.+)\ntagger (?P
 
 @dataclass(frozen=True)
 class Writing:
-    """Holds what a run writes for a candidate.
+    """Holds what a run writes for a candidate."""
 
-    Attributes:
-        tag: its name.
-        folder: where its evidence lies; no other file does.
-        files: every file of the candidate, its contract and its evidence, by path.
-        message: of the commit and of the tag.
-    """
-
-    tag: str
-    folder: str
+    tag: str  # its name
+    folder: str  # where its evidence lies; no other file does
+    # Every file of the candidate, its contract and its evidence, by path.
     files: Mapping[str, bytes]
-    message: str
+    message: str  # of the commit and of the tag
 
 
 def written(proven: Proven, sealed: Sealed, tag: str) -> Writing:

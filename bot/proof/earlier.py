@@ -14,22 +14,17 @@ from bot.report.hidden_block import read_hidden_block
 
 @dataclass(frozen=True)
 class Earlier:
-    """Says what is under a contract's name, by its words alone; none of it is trusted.
+    """Says what is under a contract's name, by its words alone; none of it is trusted."""
 
-    Attributes:
-        tag: the name to deliver under.
-        pull: the newest pull request of the branch, whoever made it and whatever it says.
-        claimed: whether that pull request says that it proposes this very run.
-        closed: whether a person closed it unmerged. A no is obeyed without proof, because all that
-            follows from it is that nothing is proposed.
-        shown: the newest tag, where one more candidate is asked for and that pull request is open
-            with the newest already.
-    """
-
-    tag: str
+    tag: str  # the name to deliver under
+    # The newest pull request of the branch, whoever made it and whatever it says.
     pull: PullRequest | None = None
-    claimed: bool = False
+    claimed: bool = False  # whether that pull request says that it proposes this very run
+    # Whether a person closed it unmerged. A no is obeyed without proof, because all that follows
+    # from it is that nothing is proposed.
     closed: bool = False
+    # The newest tag, where one more candidate is asked for and that pull request is open with the
+    # newest already.
     shown: str = ""
 
     def merged_as(self, commit: str, repository: Repository) -> bool:
@@ -45,6 +40,13 @@ class Earlier:
     def shows(self, tag: str) -> bool:
         """Say whether the pull request is about a tag."""
         return self.pull is not None and self.pull.draft.tag == tag
+
+    def showed_before(self, tag: str) -> str:
+        """Name the tag that the open pull request showed before a tag, as its text says."""
+        block = read_hidden_block(self.pull.draft.body) if self.pull is not None else None
+        if block is None or self.pull is None or self.pull.state is not PullState.OPEN:
+            return ""
+        return str(block.get("previous", "") if block["tag"] == tag else block["tag"])
 
     def is_same(self, pull: PullRequest) -> bool:
         """Say whether a pull request said all of it before."""

@@ -11,53 +11,43 @@ from bot.coder.port import Coder
 from bot.contract.model import Contract
 from bot.forge.port import Forge
 from bot.git.repository import Repository
+from bot.proof.compared_before import ComparedBefore
 from sandbox_runner.answer_cache import Memory
 from sandbox_runner.port import USUAL_LIMITS, Limits, Sandbox
 
 
 @dataclass(frozen=True)
 class Prover:
-    """Holds what proving a candidate needs.
+    """Holds what proving a candidate needs."""
 
-    Attributes:
-        sandbox: where its code runs, and nowhere else.
-        mypy_cache: mypy's cache of the libraries, only read.
-        limits: time and memory of each job in the sandbox.
-        memory: answers of the sandbox that are not asked for again; None to ask always.
-        say: shows one line of progress.
-    """
-
-    sandbox: Sandbox
-    mypy_cache: Path | None = None
-    limits: Limits = USUAL_LIMITS
+    sandbox: Sandbox  # where its code runs, and nowhere else
+    mypy_cache: Path | None = None  # mypy's cache of the libraries, only read
+    limits: Limits = USUAL_LIMITS  # time and memory of each job in the sandbox
+    # Answers of the sandbox that are not asked for again; None to ask always.
     memory: Memory | None = None
+    # Shows one line of progress, for each part that has ended.
     say: Callable[[str], None] = lambda line: None
+    expect: Callable[[int], None] = lambda parts: None  # is told how many more parts come
 
 
 @dataclass(frozen=True)
 class Workshop:
-    """Holds the edges of one line.
-
-    Attributes:
-        open_coder: opens the coder that a contract and the settings name.
-        open_prover: opens what proving needs; called where something is to be proven.
-        regenerate: whether one more candidate is asked for.
-        freqtrade: the folder of packages with Freqtrade; None if it is not installed.
-        freqtrade_elsewhere: whether another job has Freqtrade and runs what needs it.
-        require_targets: whether a target that cannot be proven stops the line.
-        say: shows one line of progress.
-        at: is called at each boundary between steps; the tests end the process there.
-    """
+    """Holds the edges of one line."""
 
     repository: Repository
     forge: Forge
     bus: Bus
-    open_coder: Callable[[Contract], Coder]
+    open_coder: Callable[[Contract], Coder]  # opens the coder that a contract and the settings name
+    # Opens what proving needs; called where something is to be proven.
     open_prover: Callable[[], Prover]
-    regenerate: bool = False
+    # What earlier runs wrote; None to write and prove always.
+    compared: ComparedBefore | None = None
+    regenerate: bool = False  # whether one more candidate is asked for
+    # The folder of packages with Freqtrade; None if it is not installed.
     freqtrade: Path | None = None
-    freqtrade_elsewhere: bool = False
-    require_targets: bool = False
-    say: Callable[[str], None] = lambda line: None
+    freqtrade_elsewhere: bool = False  # whether another job has Freqtrade and runs what needs it
+    require_targets: bool = False  # whether a target that cannot be proven stops the line
+    say: Callable[[str], None] = lambda line: None  # shows one line of progress
+    # Is called at each boundary between steps; the tests end the process there.
     at: Callable[[str], None] = lambda step: None
     clock: Clock = MACHINE_CLOCK

@@ -27,17 +27,11 @@ TOOLS = ("numpy", "pandas", "TA-Lib", "pytest", "mypy", "flake8", "bandit", "pyd
 
 @dataclass(frozen=True)
 class Evidence:
-    """The proof of a candidate.
+    """The proof of a candidate."""
 
-    Attributes:
-        verdicts: what every gate said, in order.
-        files: the evidence's files by name.
-        folder: where they lie in the repository.
-    """
-
-    verdicts: tuple[Verdict, ...]
-    files: Mapping[str, bytes]
-    folder: str
+    verdicts: tuple[Verdict, ...]  # what every gate said, in order
+    files: Mapping[str, bytes]  # the evidence's files by name
+    folder: str  # where they lie in the repository
 
     @property
     def passed(self) -> bool:

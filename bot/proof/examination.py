@@ -27,7 +27,7 @@ from bot.gates.table import FOREIGN, LINTERS, NAMES, STATIC, TABLE, Inquiry
 from bot.proof.assignment import Assignment
 from bot.proof.edges import Prover
 from bot.proof.evidence import report_file, result_files
-from bot.proof.judge import Judgement, decide, judge
+from bot.proof.judge import Judgement, decide, judge, with_tear_sheet
 from bot.proof.origin import is_the_templates, template_files
 from bot.proof.targets import ADAPTER_ONLY, Targets
 from bot.proof.trial import run_trial
@@ -46,18 +46,13 @@ def gate_names(targets: Targets = ADAPTER_ONLY, foreign: bool = False) -> tuple[
 
 @dataclass(frozen=True)
 class Examination:
-    """What the gates said, and the results that were computed on the way.
+    """What the gates said, and the results that were computed on the way."""
 
-    Attributes:
-        verdicts: one for every gate of `gate_names`, in that order.
-        results: test report, trades, equity, events and summary, as far as they exist.
-        judgement: the trusted replay; None if the candidate gave nothing to replay.
-        remembered: the gates whose tools were not run again; they judged what is remembered.
-    """
-
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[Verdict, ...]  # one for every gate of `gate_names`, in that order
+    # Test report, trades, equity, events and summary, as far as they exist.
     results: Mapping[str, bytes]
-    judgement: Judgement | None
+    judgement: Judgement | None  # the trusted replay; None if the candidate gave nothing to replay
+    # The gates whose tools were not run again; they judged what is remembered.
     remembered: frozenset[str] = frozenset()
 
 
@@ -82,6 +77,7 @@ def examine(work: Assignment, case: Case, prover: Prover) -> Examination:
         # A search through megabytes would take the gates minutes, and no strategy needs them.
         what = f"{plain_text(heavy[0], 80)} is too large" if heavy else "there are too many files"
         return _unjudged(gate_names(targets), what)
+    prover.expect(1)
     static = tuple(gate.judge(case) for gate in STATIC)
     done("static gates")
     needed = {contract.strategy_file, contract.tests_file}
@@ -92,6 +88,7 @@ def examine(work: Assignment, case: Case, prover: Prover) -> Examination:
         return Examination((*static, *unrun.verdicts), {}, None)
     written = template_files(contract, work.program, frozenset(case.files))
     foreign = not is_the_templates(case.files, written)
+    prover.expect(foreign + bool(targets.freqtrade))
     tests = contract.tests_file
     with ThreadPoolExecutor(1) as beside:
         # What the engine makes of the contract's own decisions needs no sandbox.
@@ -220,7 +217,8 @@ def _replay(work: Assignment, trial: Trial) -> tuple[Judgement | None, str, Mapp
         decisions, wanted = whole_decisions(trial), decide(contract, program, data)
         difference = disagreement(decisions, wanted)
         played = decisions if difference else wanted
-        return judge(contract, program, data, played), difference, played
+        judgement = judge(contract, program, data, played)
+        return with_tear_sheet(judgement, data.candles), difference, played
     except NoAnswer as error:
         return None, error.reason, {}
     except InputError as error:

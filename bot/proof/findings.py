@@ -32,15 +32,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verification:
-    """What came out of checking a tag.
+    """What came out of checking a tag."""
 
-    Attributes:
-        findings: everything that was checked, in the order of checking.
-        left_out: what was not checked because nobody asked for it.
-    """
-
-    findings: tuple[Finding, ...]
-    left_out: tuple[str, ...] = ()
+    findings: tuple[Finding, ...]  # everything that was checked, in the order of checking
+    left_out: tuple[str, ...] = ()  # what was not checked because nobody asked for it
 
     @property
     def outcome(self) -> Outcome:

@@ -1,7 +1,7 @@
 """Decisions and the trusted side's own candles to trades, equity and metrics."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from adapters.loop.feeds import Feed
@@ -10,30 +10,28 @@ from adapters.loop.views import CandleView
 from adapters.simbroker_adapter import SimBrokerAdapter
 from adapters.strategy_cli import broker_settings
 from adapters.strategy_loop import replay_decisions, run_feeds
+from Backtest.candles import Candles
+from Backtest.metrics.tear_sheet import tear_sheet
 from Backtest.sim_errors import BacktestError
 from Backtest.simbroker import SimBroker
 from Backtest.strategy_signals import read_signals
 from bot.contract.language.contract_decisions import contract_decisions, contract_signals
 from bot.contract.language.evaluator import evaluate
-from bot.contract.language.occurrences import count_signals
+from bot.contract.language.occurrences import count_signals, with_clauses
 from bot.contract.language.program import Program
 from bot.contract.model import Contract
 from bot.contract.numbers import flat_settings
 from bot.data.market_data import MarketData
 from bot.errors import InputError
+from bot.report.holding import held_value
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the broker made of a set of decisions.
+    """What the broker made of a set of decisions."""
 
-    Attributes:
-        summary: the report's figures, and how often the contract's rules held.
-        broker: the simulated broker after the last candle; trades, events and equity are read
-            from it.
-    """
-
-    summary: Mapping[str, Any]
+    summary: Mapping[str, Any]  # the report's figures, and how often the contract's rules held
+    # The simulated broker after the last candle; trades, events and equity are read from it.
     broker: SimBroker
 
 
@@ -61,10 +59,11 @@ def judge_rules(
     cfg = dict(flat_settings(contract, program).defaults)
     broker = SimBroker(**broker_settings(cfg))
     try:
-        feeds = []
+        feeds, found = [], []
         for symbol, candles in data.candles.items():
             view: Any = CandleView(candles)
-            values = evaluate(program, view)
+            values = evaluate(with_clauses(program), view)
+            found.append(values)
             signals = read_signals(contract_signals(contract, program, values), len(candles))
             decisions = SignalDecisions(signals, symbol, candles.close)
             feeds.append(Feed(symbol, candles, decisions))
@@ -73,13 +72,7 @@ def judge_rules(
         summary = run_feeds(SimBrokerAdapter(broker), feeds, cfg)
     except BacktestError as error:
         raise InputError(error.message, error.hint) from None
-    return Judgement({**summary, "signals": _signals(program, data)}, broker)
-
-
-def _signals(program: Program, data: MarketData) -> dict[str, Any]:
-    """How often each rule of the contract held on the candles."""
-    views: Any = {symbol: CandleView(candles) for symbol, candles in data.candles.items()}
-    return count_signals(program, views)
+    return Judgement({**summary, "signals": count_signals(program, found)}, broker)
 
 
 def judge(
@@ -96,4 +89,24 @@ def judge(
         summary = replay_decisions(SimBrokerAdapter(broker), data.frame, cfg, decisions)
     except BacktestError as error:
         raise InputError(error.message, error.hint) from None
-    return Judgement({**summary, "signals": _signals(program, data)}, broker)
+    views: list[Any] = [CandleView(candles) for candles in data.candles.values()]
+    values = [evaluate(with_clauses(program), view) for view in views]
+    return Judgement({**summary, "signals": count_signals(program, values)}, broker)
+
+
+def with_tear_sheet(judgement: Judgement, candles: Mapping[str, Candles]) -> Judgement:
+    """Adds the figures that traders compare runs by to the summary."""
+    broker, summary = judgement.broker, judgement.summary
+    times, equity = broker.get_equity_rows()
+    prices = {symbol: (each.times, each.open, each.close) for symbol, each in candles.items()}
+    _, held = held_value(prices, summary["capital"])
+    sheet = tear_sheet(
+        broker.get_trades(),
+        times,
+        equity,
+        held,
+        summary["capital"],
+        summary["periods_per_year"],
+        candles,
+    )
+    return replace(judgement, summary={**summary, "tear_sheet": sheet})

@@ -12,14 +12,10 @@ from bot.proof.examination import Examination, examine
 
 @dataclass(frozen=True)
 class Proven:
-    """Holds a candidate that every gate has judged, for better or worse.
-
-    Attributes:
-        candidate: as the coder wrote it.
-    """
+    """Holds a candidate that every gate has judged, for better or worse."""
 
     work: Assignment
-    candidate: Candidate
+    candidate: Candidate  # as the coder wrote it
     examination: Examination
 
     @property

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from bot.coder.template.template_coder import freqtrade_text, strategy_text, tests_text
 from bot.contract.language.program import Program
 from bot.contract.model import Contract
-from bot.gates.foreign.same_code import same_code
+from bot.gates.foreign.template_gate import same_code
 
 
 def template_files(contract: Contract, program: Program, paths: frozenset[str]) -> dict[str, str]:

@@ -157,7 +157,6 @@ def _install(claim: Claim, files: Mapping[str, bytes], python: str, folder: Path
 
 
 def _python(version: str) -> str:
-    """The interpreter of a version."""
     here = ".".join(map(str, sys.version_info[:3]))
     if version == here:
         return sys.executable

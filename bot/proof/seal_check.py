@@ -9,12 +9,7 @@ from pathlib import PurePosixPath
 from bot.errors import InputError
 from bot.git.identity import TaskName
 from bot.git.repository import Repository
-from bot.proof.evidence import (
-    PREDICATE,
-    PROVENANCE,
-    STATEMENT,
-    sha256,
-)
+from bot.proof.evidence import PREDICATE, PROVENANCE, STATEMENT, sha256
 from bot.proof.findings import Finding, Outcome, Stop, judged
 
 _EVIDENCE = re.compile(r"^Evidence: (\S+) (sha256:[0-9a-f]{64})$", re.ASCII | re.MULTILINE)

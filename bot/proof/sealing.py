@@ -1,16 +1,22 @@
 """Turns a proven candidate into sealed evidence and into the words of its pull request."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.coder.port import Candidate
+from bot.contract.digest import contract_digest
+from bot.contract.language.program import Program
+from bot.contract.model import Contract
+from bot.data.market_data import MarketData
 from bot.git.identity import Trailers
 from bot.git.repository import Repository
 from bot.proof.assignment import Assignment
-from bot.proof.base_version import BaseVersion, find_base_version
+from bot.proof.base_version import Version, find_base_version, find_shown_version
 from bot.proof.evidence import PROVENANCE, Evidence, gates_file, provenance_file, tool_versions
+from bot.proof.judge import Judgement
 from bot.proof.line import Proven
 from bot.report.behaviour import compare_trades
+from bot.report.curve import Curve
 from bot.report.holding import held_value
 from bot.report.page import report_html
 from bot.report.picture import PICTURE, picture
@@ -20,23 +26,20 @@ from bot.report.story import Story
 
 @dataclass(frozen=True)
 class Destination:
-    """Says where a candidate goes.
+    """Says where a candidate goes."""
 
-    Attributes:
-        tag: its name in Git.
-        replaces: the version of the base branch that it would replace, if there is one.
-    """
-
-    tag: str
-    replaces: BaseVersion | None = None
+    tag: str  # its name in Git
+    # The version of the base branch that it would replace, if there is one.
+    replaces: Version | None = None
 
 
 @dataclass(frozen=True)
 class Sealed:
-    """Holds evidence, and the pull request's text that goes with it."""
+    """Holds evidence, the pull request's text that goes with it, and what both tell."""
 
     evidence: Evidence
     body: str
+    story: Story | None = None
 
 
 def seal(proven: Proven, destination: Destination) -> Sealed:
@@ -47,16 +50,35 @@ def seal(proven: Proven, destination: Destination) -> Sealed:
     work, examination = proven.work, proven.examination
     files = dict(examination.results)
     files["gates.json"] = gates_file(examination.verdicts, work.targets.notes)
-    body = ""
+    body, story = "", None
     if examination.judgement is not None:
         story = tell_story(proven, destination)
         drawn = picture(story)
         files[PICTURE] = drawn.encode()
         files["report.html"] = report_html(story, drawn).encode()
-        body = pull_request_body(story, f"{work.folder}/{PICTURE}")
+        body = _body(story, work)
     versions = tool_versions(work.targets.freqtrade_version)
     files[PROVENANCE] = provenance_file(work, proven.delivered, files, versions)
-    return Sealed(Evidence(examination.verdicts, files, work.folder), body)
+    return Sealed(Evidence(examination.verdicts, files, work.folder), body, story)
+
+
+def body_since(sealed: Sealed, work: Assignment, previous: str, repository: Repository) -> str:
+    """Write the pull request's text once more, beside what the pull request showed before.
+
+    `previous` is a tag's name, as the pull request gives it; what it stands for is replayed here.
+    """
+    story = sealed.story
+    if story is None or previous in ("", story.tag):
+        return sealed.body
+    shown = find_shown_version(work, previous, repository)
+    if shown is None:
+        return sealed.body
+    since = compare_trades(shown.trades, story.trades, shown.name)
+    return _body(replace(story, previous=previous, since=since), work)
+
+
+def _body(story: Story, work: Assignment) -> str:
+    return pull_request_body(story, f"{work.folder}/{PICTURE}")
 
 
 def seal_on(base: str, proven: Proven, tag: str, repository: Repository) -> Sealed:
@@ -91,14 +113,13 @@ def tell_story(proven: Proven, destination: Destination) -> Story:
         raise ValueError("there is no backtest to report")
     trades = judgement.broker.get_trades()
     change = compare_trades(replaces.trades, trades, replaces.name) if replaces else None
-    candles = {name: (c.times, c.open, c.close) for name, c in work.data.candles.items()}
     return Story(
         contract=work.contract,
         program=work.program,
         verdicts=examination.verdicts,
         summary=judgement.summary,
         trades=trades,
-        equity=judgement.broker.get_equity_curve(),
+        equity=judgement.broker.get_equity_rows(),
         correlation_id=work.origin.correlation_id,
         branch=work.task.branch,
         tag=destination.tag,
@@ -111,8 +132,40 @@ def tell_story(proven: Proven, destination: Destination) -> Story:
         model=candidate.model,
         versions=tool_versions(work.targets.freqtrade_version),
         behaviour_change=change,
-        held=held_value(candles, work.contract.capital),
+        base_summary=replaces.summary if replaces else None,
+        candles=work.data.candles,
+        held=_held(work.data, work.contract),
         files=tuple(sorted(candidate.files)),
         notes=work.targets.notes,
         compact=json.loads(examination.results["summary.json"]).get("compact", {}),
     )
+
+
+def tell_backtest(
+    contract: Contract, program: Program, data: MarketData, judgement: Judgement, path: str
+) -> Story:
+    """Gathers what a report says of a backtest alone: no gate has judged it, no tag holds it."""
+    return Story(
+        contract=contract,
+        program=program,
+        verdicts=(),
+        summary=judgement.summary,
+        trades=judgement.broker.get_trades(),
+        equity=judgement.broker.get_equity_rows(),
+        correlation_id="",
+        branch="",
+        tag="",
+        contract_path=path,
+        contract_digest=contract_digest(contract),
+        data_digest=data.digest,
+        data_files=data.files,
+        prompt_hash="",
+        coder="",
+        candles=data.candles,
+        held=_held(data, contract),
+    )
+
+
+def _held(data: MarketData, contract: Contract) -> Curve:
+    candles = {name: (c.times, c.open, c.close) for name, c in data.candles.items()}
+    return held_value(candles, contract.capital)

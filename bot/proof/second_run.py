@@ -14,16 +14,10 @@ from bot.gates.table import STATIC
 from bot.proof.assignment import Assignment, assign_in
 from bot.proof.comparison import find_differences, written
 from bot.proof.edges import Prover
-from bot.proof.evidence import (
-    PROVENANCE,
-    provenance_file,
-    result_files,
-    sha256,
-    tool_versions,
-)
+from bot.proof.evidence import PROVENANCE, provenance_file, result_files, sha256, tool_versions
 from bot.proof.examination import gate_names
 from bot.proof.findings import Finding, Outcome, Stop, judged
-from bot.proof.judge import decide, judge
+from bot.proof.judge import decide, judge, with_tear_sheet
 from bot.proof.line import prove, write
 from bot.proof.origin import is_the_templates, template_files
 from bot.proof.product import product_digest
@@ -120,6 +114,7 @@ class SecondRun:
         try:
             decisions = decide(work.contract, work.program, work.data)
             judgement = judge(work.contract, work.program, work.data, decisions)
+            judgement = with_tear_sheet(judgement, work.data.candles)
         except StratwrightError as error:
             raise Stop("backtest", Outcome.BROKEN, f"not computed: {error.message}") from None
         for name, content in result_files(judgement, work.origin.correlation_id).items():

@@ -10,12 +10,13 @@ import pandas as pd
 from adapters.simbroker_adapter import SimBrokerAdapter
 from adapters.strategy_cli import broker_settings, read_all
 from adapters.strategy_loop import replay_decisions
+from Backtest.candles import columns_of
 from Backtest.sim_errors import BacktestError
 from Backtest.simbroker import SimBroker
 from bot.contract.code_paths import CODES_FOLDER
 from bot.errors import InputError, RefusedError
 from bot.gates.answer_reader import NoAnswer, read_answers
-from bot.proof.judge import Judgement
+from bot.proof.judge import Judgement, with_tear_sheet
 from sandbox_runner.harness.packed_candles import pack_candles
 from sandbox_runner.jobs import decisions_job
 from sandbox_runner.port import Sandbox
@@ -28,13 +29,10 @@ def backtest_file(
     sandbox: Sandbox,
     watch: Callable[[SimBroker, int], None] | None = None,
 ) -> Judgement:
-    """Ask a strategy file for its decisions and replay them.
+    """Ask a strategy file, of the shape that `generate` writes, for its decisions and replay them.
 
-    Args:
-        path: a file of seed 001's shape, as `generate` writes it.
-        data: candle file; `{symbol}` in it stands for each symbol.
-        sandbox: where the file's code runs.
-        watch: is given the broker and the number of candles before the first of them.
+    `{symbol}` in `data` stands for each symbol; `watch` is given the broker and the number of
+    candles before the first of them.
 
     Raises:
         InputError: the file or the candles cannot be read.
@@ -47,7 +45,8 @@ def backtest_file(
     cfg = read_default_cfg(source, path)
     try:
         frame = read_all(data, cfg)
-        decisions = _decide(source, cfg, frame, sandbox)
+        frames = _frames(frame, cfg)
+        decisions = _decide(source, cfg, frames, sandbox)
         broker = SimBroker(**broker_settings(cfg))
         if watch is not None:
             watch(broker, len(frame))
@@ -57,7 +56,8 @@ def backtest_file(
     except NoAnswer as error:
         place = path.name if error.line is None else f"{path.name}:{error.line}"
         raise RefusedError(f"{place}: {error.reason}", "Mend the strategy.") from None
-    return Judgement(summary, broker)
+    candles = {symbol: columns_of(part) for symbol, part in frames.items()}
+    return with_tear_sheet(Judgement(summary, broker), candles)
 
 
 def read_default_cfg(source: bytes, path: Path) -> dict[str, Any]:
@@ -80,16 +80,18 @@ def read_default_cfg(source: bytes, path: Path) -> dict[str, Any]:
     raise InputError(f"{path} has no DEFAULT_CFG of plain values", hint)
 
 
+def _frames(frame: pd.DataFrame, cfg: dict[str, Any]) -> dict[str, pd.DataFrame]:
+    if "symbol" not in frame.columns:
+        return {str(cfg.get("contract_symbol", cfg.get("symbol", "ASSET"))): frame}
+    parts = {str(name): part for name, part in frame.groupby("symbol", sort=False)}
+    return {
+        name: part.drop(columns="symbol").reset_index(drop=True) for name, part in parts.items()
+    }
+
+
 def _decide(
-    source: bytes, cfg: dict[str, Any], frame: pd.DataFrame, sandbox: Sandbox
+    source: bytes, cfg: dict[str, Any], frames: dict[str, pd.DataFrame], sandbox: Sandbox
 ) -> dict[str, Any]:
-    if "symbol" in frame.columns:
-        parts = {str(name): part for name, part in frame.groupby("symbol", sort=False)}
-        frames = {
-            name: part.drop(columns="symbol").reset_index(drop=True) for name, part in parts.items()
-        }
-    else:
-        frames = {str(cfg.get("contract_symbol", cfg.get("symbol", "ASSET"))): frame}
     names = {symbol: f"{number}.candles" for number, symbol in enumerate(frames)}
     runs = tuple(Run(symbol, names[symbol], symbol) for symbol in frames)
     job = decisions_job(

@@ -19,20 +19,15 @@ NOT_DELIVERED = (
 
 @dataclass(frozen=True)
 class Targets:
-    """Says which files a candidate is proposed with.
+    """Says which files a candidate is proposed with."""
 
-    Attributes:
-        freqtrade: whether the Freqtrade file is among them, and so the gate `freqtrade-parity`.
-        notes: what the contract asked for and does not get, and what others cannot verify, one
-            sentence each.
-        packages: the folder of packages with Freqtrade; None where recorded answers are judged.
-        in_git: whether the commit that it stands on holds the candles.
-    """
-
+    # Whether the Freqtrade file is among them, and so the gate `freqtrade-parity`.
     freqtrade: bool = False
+    # What the contract asked for and does not get, and what others cannot verify, one sentence each
     notes: tuple[str, ...] = ()
+    # The folder of packages with Freqtrade; None where recorded answers are judged.
     packages: Path | None = None
-    in_git: bool = True
+    in_git: bool = True  # whether the commit that it stands on holds the candles
 
     @property
     def freqtrade_version(self) -> str:
@@ -70,16 +65,12 @@ ADAPTER_ONLY = Targets()
 def decide_targets(
     contract: Contract, packages: Path | None, *, strict: bool = False, elsewhere: bool = False
 ) -> Targets:
-    """Find out what of a contract can be proven.
+    """Find out what of a contract can be proven with the packages that have Freqtrade, if any.
 
-    Args:
-        contract: what was asked for.
-        packages: the folder of packages with Freqtrade, if it is installed here.
-        strict: refuse to leave a target out.
-        elsewhere: whether another job has Freqtrade; then its answers are judged here.
+    `elsewhere` says that another job has Freqtrade: then its answers are judged here.
 
     Raises:
-        WorldError: it cannot be proven and may not be left out.
+        WorldError: something cannot be proven and, by `strict`, may not be left out.
     """
     if FREQTRADE not in contract.targets:
         return ADAPTER_ONLY

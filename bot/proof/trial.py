@@ -81,6 +81,7 @@ def run_trial(
             {**files, tests: trusted_tests},
             limits=limits,
         )
+    prover.expect(len(jobs))
     known = _recall(jobs, prover)
     unknown = {name: job for name, job in jobs.items() if name not in known}
     outcomes = known | _side_by_side(unknown, prover)

@@ -21,16 +21,12 @@ Raises WorldError where they cannot be had.
 
 @dataclass(frozen=True)
 class Checker:
-    """Holds what checking a tag needs.
+    """Holds what checking a tag needs."""
 
-    Attributes:
-        open_coder: opens the coder that a contract and the settings name.
-        open_prover: opens the sandbox and what else the gates need; None leaves out what they say.
-        elsewhere: asks the version that made the tag, where that is not this one.
-    """
-
-    open_coder: Callable[[Contract], Coder]
+    open_coder: Callable[[Contract], Coder]  # opens the coder that a contract and the settings name
+    # Opens the sandbox and what else the gates need; None leaves out what they say.
     open_prover: Callable[[], Prover] | None = None
+    # Asks the version that made the tag, where that is not this one.
     elsewhere: Elsewhere | None = None
 
 

@@ -9,7 +9,7 @@ from bot.errors import InputError, StratwrightError
 from bot.git.repository import Repository
 from bot.proof.base_version import contract_of
 from bot.proof.evidence import PROVENANCE, result_files
-from bot.proof.judge import judge_rules
+from bot.proof.judge import judge_rules, with_tear_sheet
 
 
 def whole_results(
@@ -17,12 +17,7 @@ def whole_results(
 ) -> dict[str, bytes]:
     """Play a tag's contract on its candles again, without its code, and keep every row.
 
-    The same rows as in the evidence must come out, byte for byte.
-
-    Args:
-        repository: where the tag is.
-        commit: the tag's commit.
-        files: its evidence.
+    The same rows as in its evidence, `files`, must come out, byte for byte.
 
     Raises:
         InputError: they cannot be computed, or the evidence is not what comes out.
@@ -36,6 +31,7 @@ def whole_results(
         here = checkout_files(repository.root)
         data = read_market_data(contract, lambda path: repository.read(commit, path) or here(path))
         judgement = judge_rules(contract, compile_contract(contract), data)
+        judgement = with_tear_sheet(judgement, data.candles)
     except StratwrightError as error:
         raise InputError(f"the files with all rows cannot be computed: {error.message}") from None
     for name, content in result_files(judgement, correlation_id).items():

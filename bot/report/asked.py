@@ -9,7 +9,7 @@ from typing import Any
 from bot.contract.field_types import NumberOrName
 from bot.contract.indicators import Prose
 from bot.contract.language import catalog
-from bot.contract.language.program import ExpressionStep, Step, TalibStep
+from bot.contract.language.program_steps import ExpressionStep, Step, TalibStep
 from bot.contract.language.tree import Parameter
 from bot.contract.language.words import in_words
 from bot.contract.model import Contract

@@ -2,14 +2,19 @@
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import numpy as np
+from numpy.typing import NDArray
 
 from Backtest.times import DAY_MS, EPOCH, LAST_MS, MINUTE_MS
 
 Point = tuple[int, float]
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+Curve = tuple[Whole, Floats]
+NO_CURVE: Curve = (np.empty(0, np.int64), np.empty(0))
 HOUR_MS = 60 * MINUTE_MS
 _CLOCK_STEPS = [
     *(n * 1000 for n in (1, 5, 15, 30)),
@@ -21,35 +26,31 @@ _MONTH_STEPS = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 6000, 12000]
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-def drawdown(equity: Sequence[Point], start: float | None = None) -> list[Point]:
+def drawdown(equity: Floats, start: float | None = None) -> Floats:
     """The fall below the highest equity so far, as negative fractions; `start` is a peak too."""
-    peak = -math.inf if start is None else start
-    falls = []
-    for time, value in equity:
-        peak = max(peak, value)
-        falls.append((time, value / peak - 1.0 if peak > 0 else 0.0))
-    return falls
+    peaks = np.maximum.accumulate(equity)
+    if start is not None:
+        peaks = np.maximum(peaks, start)
+    return np.where(peaks > 0.0, equity / np.where(peaks > 0.0, peaks, 1.0) - 1.0, 0.0)
 
 
-def thin(points: Sequence[Point], columns: int) -> list[Point]:
+def thin(times: Whole, values: Floats, columns: int) -> list[Point]:
     """Keep the first and last point and the lowest and highest of every column of time.
 
     So no peak and no fall vanishes, however short it was, and any number of points becomes at
     most two for each column and the two ends.
     """
-    if len(points) <= 2 * columns + 2:
-        return list(points)
-    count = len(points)
-    times = np.fromiter((time for time, _ in points), np.int64, count)
-    values = np.fromiter((value for _, value in points), np.float64, count)
-    span = max(1, int(times[-1] - times[0]))
-    column = np.minimum((times - times[0]) * columns // span, columns - 1)
-    kept = {0, count - 1}
-    starts = [0, *(np.flatnonzero(np.diff(column)) + 1).tolist(), count]
-    for start, end in itertools.pairwise(starts):
-        part = values[start:end]
-        kept |= {start + int(part.argmin()), start + int(part.argmax())}
-    return [points[index] for index in sorted(kept)]
+    count = len(times)
+    kept = set(range(count))
+    if count > 2 * columns + 2:
+        span = max(1, int(times[-1] - times[0]))
+        column = np.minimum((times - times[0]) * columns // span, columns - 1)
+        kept = {0, count - 1}
+        starts = [0, *(np.flatnonzero(np.diff(column)) + 1).tolist(), count]
+        for start, end in itertools.pairwise(starts):
+            part = values[start:end]
+            kept |= {start + int(part.argmin()), start + int(part.argmax())}
+    return [(int(times[index]), float(values[index])) for index in sorted(kept)]
 
 
 def round_steps(low: float, high: float, most: int) -> list[float]:

@@ -41,7 +41,7 @@ def figures_of(summary: Summary) -> dict[str, Any]:
 
 
 def told_lines(summary: Summary) -> list[str]:
-    """What a terminal says of a back-test: the line, and what needs saying beside it."""
+    """What a terminal says of a backtest: the line, and what needs saying beside it."""
     silence = no_trade_words(summary)
     more = (rejection_words(summary), collision_words(summary))
     lines = (figure_line(summary), silence, *(words for words in more if words not in silence))
@@ -68,13 +68,13 @@ def rejection_words(summary: Summary) -> str:
     causes = part(summary, "rejections")
     if not number(summary.get("orders_rejected")):
         return ""
-    told = ", ".join(f"{count(times)} for {_CAUSES.get(why, why)}" for why, times in causes.items())
+    told = ", ".join(f"{count(times)} for {CAUSES.get(why, why)}" for why, times in causes.items())
     rejected = number(summary.get("orders_rejected"))
     verb = "was" if rejected == 1 else "were"
     return f"{counted(rejected, 'order')} {verb} rejected{f': {told}' if told else ''}."
 
 
-_CAUSES = {
+CAUSES = {
     "below the minimum value": "a value below min_notional",
     "smaller than one lot": "a size smaller than one lot",
 }

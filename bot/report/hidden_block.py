@@ -16,6 +16,7 @@ VERSION = 1
 MOST_CHARACTERS = 30_000
 LONGEST_VALUE = 255
 _TEXTS = ("branch", "tag", "contract", "data_digest")
+_PREVIOUS = "previous"  # only where the pull request showed another tag before
 _TRAILERS = ("Correlation-Id", "Prompt-Hash", "Contract-Digest", "Coder", "Model")
 _BLOCK = re.compile(rf"^{re.escape(MARK)}\n(\{{[^\n<>]*\}})\n-->$", re.MULTILINE)
 _ESCAPED = re.compile(r"[<>&@#$`|\[\]]|--")
@@ -34,6 +35,8 @@ def hidden_block(story: Story) -> str:
     }
     for name in _TEXTS:
         values[name] = clip(values[name], LONGEST_VALUE)
+    if story.previous:
+        values[_PREVIOUS] = clip(story.previous, LONGEST_VALUE)
     values["trailers"] = {k: clip(v, LONGEST_VALUE) for k, v in story.trailers.items()}
     text = json.dumps(values, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return f"{MARK}\n{_ESCAPED.sub(_escape, text)}\n-->"
@@ -74,7 +77,8 @@ def _refuse(word: str) -> Any:
 
 
 def _is_ours(values: Any) -> bool:
-    if not isinstance(values, dict) or set(values) != {"version", "accepted", "trailers", *_TEXTS}:
+    names = {"version", "accepted", "trailers", *_TEXTS}
+    if not isinstance(values, dict) or set(values) - {_PREVIOUS} != names:
         return False
     trailers = values["trailers"]
     return (
@@ -82,6 +86,7 @@ def _is_ours(values: Any) -> bool:
         and values["version"] == VERSION
         and isinstance(values["accepted"], bool)
         and all(isinstance(values[name], str) for name in _TEXTS)
+        and isinstance(values.get(_PREVIOUS, ""), str)
         and isinstance(trailers, dict)
         and set(trailers) == set(_TRAILERS)
         and all(isinstance(value, str) for value in trailers.values())

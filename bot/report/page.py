@@ -13,10 +13,10 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from bot.report import picture, wording
+from bot.report import drawing, picture, tear_sheet_rows, trade_pictures, wording
 from bot.report.asked import indicator_rows, parameter_rows, risk_words, rule_rows
-from bot.report.figures import counted
-from bot.report.headline import no_trade_words
+from bot.report.figures import count, counted
+from bot.report.headline import no_trade_words, part
 from bot.report.inert import html_text, one_line
 from bot.report.page_style import STYLE
 from bot.report.story import Story
@@ -27,6 +27,10 @@ CARDS = frozenset(
     {"Return", "Buy and hold", "Max drawdown", "Sharpe"}
     | {"Trades", "Win rate", "Profit factor", "Costs"}
 )
+OF_TRADES = frozenset(
+    {"Trades", "Win rate", "Profit factor", "Expectancy", "Expectancy in R", "Mean win"}
+    | {"Mean loss", "Payoff", "Kelly", "SQN", "Streaks", "Exposure", "Costs"}
+)
 TRADE_HEADS = ("Symbol", "Side", "Volume", "Entry", "Price", "Exit", "Price", "Profit", "Exit by")
 TRADE_KINDS = ("k", "", "n", "k", "n", "k", "n", "n", "")
 
@@ -34,20 +38,41 @@ TRADE_KINDS = ("k", "", "n", "k", "n", "k", "n", "n", "")
 def report_html(story: Story, drawn: str = "") -> str:
     """Write the page; `drawn` is the story's picture, where somebody has drawn it already."""
     contract, unit = story.contract, wording.currency(story.contract)
+    summary, narrow = story.summary, drawing.NARROW
+    figures = [*wording.metric_rows(story), *tear_sheet_rows.risk_rows(summary)]
     return _page().render(
         story=story,
         words=wording,
         policy=Markup(_policy()),  # noqa: S704 - our own
         style=Markup(STYLE),  # noqa: S704 - our own
-        picture=Markup(drawn or picture.picture(story)),  # noqa: S704 - escapes what it is given
+        pictures=(
+            _drawn([drawn or picture.picture(story), *trade_pictures.more_prices(story, 860)]),
+            _drawn([picture.picture(story, narrow), *trade_pictures.more_prices(story, narrow)]),
+        ),
+        left_out=trade_pictures.left_out_words(story),
+        close_ups=_drawn(trade_pictures.close_ups(story)),
+        distribution=_drawn([trade_pictures.distribution(tear_sheet_rows.sheet_of(summary))]),
         name=one_line(contract.name, 120),
         market=one_line(wording.market_line(story), 300),
         description=contract.description.strip(),
-        no_trades=no_trade_words(story.summary),
-        metrics=wording.metric_rows(story),
+        no_trades=no_trade_words(summary),
+        metrics=figures,
+        risk_figures=[row for row in figures if row[0] not in OF_TRADES],
+        trade_figures=[row for row in figures if row[0] in OF_TRADES],
+        costs=wording.cost_rows(summary),
+        doubt=tear_sheet_rows.doubt_rows(summary),
+        rejections=wording.rejection_rows(summary),
+        clauses=wording.clause_rows(summary),
         cards=CARDS,
         money=(f"Money is in {unit}. " if unit else "") + wording.cost_words(story),
         years=wording.year_rows(story),
+        months=tear_sheet_rows.month_rows(summary),
+        month_names=tear_sheet_rows.MONTHS,
+        falls=tear_sheet_rows.fall_rows(summary),
+        splits=tear_sheet_rows.split_tables(summary),
+        spreads=tear_sheet_rows.spread_rows(summary),
+        fall_kinds=("n", "k", "k", "k", "n", "n"),
+        candles_seen=count(part(summary, "signals").get("candles")),
         year_kinds=("", "n", "n", "n", "n", "n"),
         rules=rule_rows(story),
         indicators=list(indicator_rows(story)),
@@ -62,6 +87,12 @@ def report_html(story: Story, drawn: str = "") -> str:
         most_changes=MOST_CHANGES,
         conventions=story.summary.get("conventions"),
     )
+
+
+def _drawn(pictures: Iterable[str]) -> list[Markup]:
+    """Pass on pictures, which escape what they are given; their style sheet is in the page's."""
+    sheet = f"<style>{drawing.STYLE}</style>\n"
+    return [Markup(each.replace(sheet, "")) for each in pictures if each]  # noqa: S704
 
 
 @cache
@@ -82,9 +113,9 @@ def _page() -> jinja2.Template:
 
 
 def _policy() -> str:
-    """Nothing may load or run; the two style sheets are named by their digests."""
-    sheets = " ".join(f"'sha256-{_digest(sheet)}'" for sheet in (STYLE, picture.STYLE))
-    return f"default-src 'none'; style-src {sheets}; base-uri 'none'; form-action 'none'"
+    """Nothing may load or run; the style sheet is named by its digest."""
+    sheet = f"'sha256-{_digest(STYLE)}'"
+    return f"default-src 'none'; style-src {sheet}; base-uri 'none'; form-action 'none'"
 
 
 def _digest(sheet: str) -> str:
@@ -96,12 +127,7 @@ def _changes(story: Story) -> list[tuple[str, ...]] | None:
     change = story.behaviour_change
     if change is None or change.is_none:
         return None
-    marked = [
-        *(("removed", trade) for trade in change.removed),
-        *(("added", trade) for trade in change.added),
-        *(pair for old, new in change.changed for pair in (("before", old), ("now", new))),
-    ]
-    return [(word, *wording.trade_cells(trade)) for word, trade in marked]
+    return [(word, *wording.trade_cells(trade)) for word, trade in change.marked]
 
 
 def _shown(value: object) -> Markup:

@@ -1,251 +1,266 @@
-"""An equity curve to a picture of equity and drawdown, readable on light and on dark ground."""
+"""Turns a story into its picture: equity beside holding, the price with the trades, drawdown."""
 
-import itertools
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
-from bot.report.curve import Point, drawdown, round_steps, thin, time_marks
-from bot.report.figures import day, decimal, percent
-from bot.report.inert import html_text, one_line
+import numpy as np
+
+from Backtest.candles import Candles
+from Backtest.positions import Trade
+from bot.report import drawing
+from bot.report.curve import NO_CURVE, Curve, Floats, Point, Whole, drawdown, thin
+from bot.report.drawing import BROAD, NARROW, Panel, area, line, marks, padded, short, text
+from bot.report.figures import counted, day, decimal, percent
+from bot.report.inert import one_line
 from bot.report.story import Story
 from bot.report.wording import currency
 
 PICTURE = "equity.svg"
 
-WIDTH, HEIGHT = 860, 430
-LEFT, RIGHT = 74, 842
-COLUMNS = 200
-# Equity keeps at least an eighth of its panel; a market that moved further is told, not drawn.
+# Equity keeps at least an eighth of its panel; a market that moved further has its own scale.
 MOST_STRETCH = 8.0
-# An image follows the reader's system, not GitHub's theme, so it brings its own ground.
-STYLE = (
-    ".sw-bg{fill:#fff}.sw-t{fill:#1f2328}.sw-m{fill:#59636e}.sw-g{stroke:#d1d9e0}"
-    ".sw-e{stroke:#0969da}.sw-h{stroke:#9a6700}.sw-d{stroke:#cf222e;fill:#cf222e}"
-    ".sw-p{fill:#0969da}"
-    "@media (prefers-color-scheme:dark){.sw-bg{fill:#0d1117}.sw-t{fill:#f0f6fc}"
-    ".sw-m{fill:#9198a1}.sw-g{stroke:#2f353d}.sw-e{stroke:#4493f8}.sw-h{stroke:#d29922}"
-    ".sw-d{stroke:#f85149;fill:#f85149}.sw-p{fill:#4493f8}}"
-)
-FONT = "-apple-system,BlinkMacSystemFont,Segoe UI,Helvetica,Arial,sans-serif"
+MOST_MARKS = {BROAD: 150, NARROW: 60}
+EQUITY_TALL, PRICE_TALL, FALL_TALL, GAP = 170, 150, 60, 40
 
 
-@dataclass(frozen=True)
-class _Panel:
-    """A rectangle with a scale of time across and of values up."""
-
-    top: float
-    bottom: float
-    start: int
-    end: int
-    low: float
-    high: float
-
-    def x(self, time: int) -> float:
-        if self.end == self.start:
-            return (LEFT + RIGHT) / 2
-        return LEFT + (RIGHT - LEFT) * ((time - self.start) / (self.end - self.start))
-
-    def y(self, value: float) -> float:
-        share = (value - self.low) / (self.high - self.low)
-        return self.bottom - (self.bottom - self.top) * share
-
-
-def picture(story: Story) -> str:
-    """The picture of a story, as `equity.svg` holds it."""
+def picture(story: Story, width: int = BROAD) -> str:
+    """The picture of a story, as `equity.svg` holds it; narrow for a phone."""
     return equity_svg(
         story.equity,
         capital=story.contract.capital,
         held=story.held,
-        title=f"{story.contract.name}: equity and drawdown",
+        title=f"{story.contract.name}: equity, price and drawdown",
         unit=currency(story.contract),
+        candles=story.candles,
+        trades=story.trades,
+        width=width,
     )
 
 
 def equity_svg(
-    equity: Sequence[tuple[int, float, float]],
+    equity: Curve,
     *,
     capital: float | None = None,
-    held: Sequence[Point] = (),
+    held: Curve = NO_CURVE,
     title: str = "Equity and drawdown",
     unit: str = "",
+    candles: Mapping[str, Candles] | None = None,
+    trades: Sequence[Trade] = (),
+    width: int = BROAD,
 ) -> str:
-    """Draw equity above and drawdown below.
+    """Draw equity above, the most traded symbol's price with its trades, and drawdown below.
 
     Args:
-        equity: UTC milliseconds, equity and cash, oldest first.
+        equity: UTC milliseconds and equity, oldest first.
         capital: cash at the start, which counts as a peak.
         held: UTC milliseconds and value of buying and holding, for a second line.
         title: the picture's name, for those who do not see it.
         unit: the currency.
+        candles: by symbol.
+        trades: those to mark on the price, and to tell what is in doubt by.
+        width: in pixels.
     """
-    points = [(time, value) for time, value, _ in equity if math.isfinite(value)]
-    if not points:
-        body = f'<text class="sw-m" x="{WIDTH // 2}" y="{HEIGHT // 2}" text-anchor="middle">'
-        return _svg(title, "There are no candles.", [f"{body}No candles, no curve</text>"])
-    start, end = points[0][0], points[-1][0]
-    market = [p for p in held if start <= p[0] <= end and math.isfinite(p[1])]
-    falls = drawdown(points, capital)
-    low, high, fits = _equity_range(points, market)
-    upper = _Panel(44, 268, start, end, low, high)
-    deepest = min(falls, key=lambda point: point[1])
-    lower = _Panel(312, 392, start, end, min(deepest[1], -1e-4) * 1.05, 0.0)
-    parts = [
-        *_legend(points, market, fits, unit),
-        *_value_axis(upper, 6, percents=False),
-        _line(upper, thin(market, COLUMNS) if fits else [], 'class="sw-h" stroke-dasharray="5 3"'),
-        _line(upper, thin(points, COLUMNS), 'class="sw-e" stroke-width="1.6"'),
-        f'<text class="sw-t" x="{LEFT}" y="302">Drawdown, deepest {percent(-deepest[1])}</text>',
-        *_value_axis(lower, 4, percents=True),
-        _line(lower, thin(falls, COLUMNS), 'class="sw-d" fill-opacity=".18"', area=True),
-        *_time_axis(lower),
+    points = _finite(*equity)
+    columns = width // 4
+    if not len(points[0]):
+        words = text(width / 2, 100, "No candles, no curve", "sw-m", "middle")
+        return drawing.svg(width, 200, title, "There are no candles.", [words])
+    start, end = int(points[0][0]), int(points[0][-1])
+    inside = (held[0] >= start) & (held[0] <= end)
+    market = _finite(held[0][inside], held[1][inside])
+    falls = points[0], drawdown(points[1], capital)
+    right, top = float(width - 18), 44.0
+    shown = thin(*points, columns)
+    better = _better(shown, trades)
+    parts, aside = _equity(
+        (start, end), shown, better, thin(*market, columns), unit, width, right, top
+    )
+    top += EQUITY_TALL + GAP
+    known = candles or {}
+    for name in most_traded(known, trades)[:1]:
+        box = (start, end, top, top + PRICE_TALL)
+        parts += price_panel(name, known[name], trades, box, width, aside, len(known))
+        top += PRICE_TALL + GAP
+    deepest = float(falls[1].min())
+    lower = Panel(top, top + FALL_TALL, start, end, min(deepest, -1e-4) * 1.05, 0.0, aside)
+    parts += [
+        text(lower.left, top - 10, f"Drawdown, deepest {percent(-deepest)}"),
+        drawing.value_axis(lower, 4, percents=True),
+        area(lower, thin(*falls, columns), 'class="sw-d" fill-opacity=".18"'),
+        drawing.time_axis(lower),
     ]
-    return _svg(title, _description(points, deepest, unit), [part for part in parts if part])
+    told = _description(points, falls[1], unit)
+    return drawing.svg(width, int(top + FALL_TALL + 38), title, told, parts)
 
 
-def _equity_range(points: Sequence[Point], market: Sequence[Point]) -> tuple[float, float, bool]:
-    """The scale's ends, and whether the market's line fits between them."""
-    values = [value for _, value in points]
-    low, high = min(values), max(values)
-    if high - low <= abs(high) * 1e-9:
-        pad = abs(high) * 0.01 or 1.0
-        low, high = low - pad, high + pad
+def most_traded(candles: Mapping[str, Candles], trades: Sequence[Trade]) -> list[str]:
+    """Name the symbols that have a price to draw: most trades first, then as the contract does."""
+    times = Counter(trade.symbol for trade in trades)
+    known = [name for name, each in candles.items() if len(each)]
+    return sorted(known, key=lambda name: -times[name])
+
+
+def _finite(times: Whole, values: Floats) -> Curve:
+    good = np.isfinite(values)
+    return times[good], values[good]
+
+
+def _better(points: Sequence[Point], trades: Sequence[Trade]) -> list[Point]:
+    """Lift equity by what every doubtful trade so far would have earned more; none without."""
+    doubtful = sorted((t.exit_time, t.best_pnl - t.pnl) for t in trades if t.ambiguous)
+    if not doubtful:
+        return []
+    moments = [time for time, _ in doubtful]
+    sums = [0.0, *accumulate(more for _, more in doubtful)]
+    return [
+        (time, value + sums[int(np.searchsorted(moments, time, side="right"))])
+        for time, value in points
+    ]
+
+
+def _equity(
+    span: tuple[int, int],
+    shown: Sequence[Point],
+    better: Sequence[Point],
+    market: Sequence[Point],
+    unit: str,
+    width: int,
+    right: float,
+    top: float,
+) -> tuple[list[str], float]:
+    """Draw the upper panel; with the right edge that all panels share."""
+    values = [value for _, value in (*shown, *better)]
     others = [value for _, value in market]
-    least, most = min([low, *others]), max([high, *others])
-    fits = most - least <= (high - low) * MOST_STRETCH
+    low, high = padded(values)
+    together = padded([*values, *others])
+    fits = together[1] - together[0] <= (high - low) * MOST_STRETCH
     if fits:
-        low, high = least, most
-    pad = (high - low) * 0.04
-    return low - pad, high + pad, fits
-
-
-def _legend(points: Sequence[Point], market: Sequence[Point], fits: bool, unit: str) -> list[str]:
+        low, high = together
+    elif market:
+        right -= 48.0
+    panel = Panel(top, top + EQUITY_TALL, *span, low, high, right)
+    beside = (
+        panel if fits or not market else Panel(top, panel.bottom, *span, *padded(others), right)
+    )
     money = f" {one_line(unit, 12)}" if unit else ""
-    label = f"Equity, {decimal(points[-1][1])}{money} at the end"
-    parts = [
-        f'<path class="sw-e" d="M{LEFT} 22h22" stroke-width="2"/>',
-        f'<text class="sw-t" x="{LEFT + 28}" y="26">{html_text(label)}</text>',
-    ]
-    if market and fits:
-        parts.append('<path class="sw-h" d="M440 22h22" stroke-dasharray="5 3"/>')
+    where = "" if fits else ", right scale"
+    legend = [("sw-e", f"Equity, {decimal(shown[-1][1])}{money} at the end")]
     if market:
-        label = f"Buy and hold, {decimal(market[-1][1])}{money} at the end"
-        label += "" if fits else ", off this scale"
-        style = "sw-t" if fits else "sw-m"
-        parts.append(f'<text class="{style}" x="468" y="26">{html_text(label)}</text>')
+        legend.append(("sw-h", f"Buy and hold, {decimal(market[-1][1])}{money}{where}"))
+    if better:
+        legend.append(("sw-a", f"with every doubtful trade won, {decimal(better[-1][1])}"))
+    parts = [
+        *_legend(legend, panel.left, width),
+        drawing.value_axis(panel, 6),
+        drawing.value_axis(beside, 6, right=True) if beside is not panel else "",
+        line(beside, market, 'class="sw-h" stroke-dasharray="5 3"'),
+        drawing.band(panel, shown, better, 'class="sw-a" fill-opacity=".35"') if better else "",
+        line(panel, shown, 'class="sw-e" stroke-width="1.6"'),
+    ]
+    return parts, right
+
+
+def _legend(entries: Sequence[tuple[str, str]], left: float, width: int) -> list[str]:
+    """Name the lines, side by side where there is room for it, else one below the other."""
+    parts, x, y = [], left, 16.0 if width < BROAD else 26.0
+    for style, words in entries:
+        dash = ' stroke-dasharray="5 3"' if style == "sw-h" else ' stroke-width="2"'
+        mark = f'<path class="{style}" d="M{short(x)} {short(y - 4)}h18"{dash}/>'
+        if style == "sw-a":
+            mark = f'<rect class="sw-a" x="{short(x)}" y="{short(y - 9)}" width="18" height="9"/>'
+        parts += [mark, text(x + 24, y, words)]
+        if width < BROAD:
+            y += 15.0
+        else:
+            x += 44.0 + 6.4 * len(words)
     return parts
 
 
-def _value_axis(panel: _Panel, most: int, *, percents: bool) -> list[str]:
-    parts = []
-    marks = round_steps(panel.low, panel.high, most)
-    digits = _digits(marks)
-    for value in marks:
-        y = _short(panel.y(value))
-        label = (
-            f"{decimal(value * 100, max(0, digits - 2))}%" if percents else _money(value, digits)
-        )
-        parts.append(f'<path class="sw-g" d="M{LEFT} {y}H{RIGHT}"/>')
-        parts.append(
-            f'<text class="sw-m" x="{LEFT - 8}" y="{_short(panel.y(value) + 4)}" '
-            f'text-anchor="end">{label}</text>'
-        )
-    return parts
+def price_panel(
+    symbol: str,
+    candles: Candles,
+    trades: Sequence[Trade],
+    box: tuple[int, int, float, float],
+    width: int,
+    right: float,
+    symbols: int = 1,
+) -> list[str]:
+    """Draw a symbol's closes, and each trade on them: entry, exit and its first stop."""
+    start, end, top, bottom = box
+    own = [t for t in trades if t.symbol in (symbol, "") or symbols == 1]
+    most = MOST_MARKS[width]
+    drawn = sorted(own, key=lambda trade: -abs(trade.pnl))[:most]
+    points = thin(candles.times, candles.close, width // 3)
+    levels = [level for t in drawn for level in (t.entry_price, t.exit_price, t.stop) if level]
+    panel = Panel(top, bottom, start, end, *padded([*(v for _, v in points), *levels]), right)
+    name = one_line(symbol, 30 if width == BROAD else 18) or "Price"
+    told = f"{name}: {counted(len(own), 'trade')}"
+    if len(drawn) < len(own):
+        most_moved = f"the {len(drawn)} that moved most are shown"
+        told += f", {most_moved if width == BROAD else f'{len(drawn)} shown'}"
+    elif symbols > 1:
+        told += f", one of {symbols} symbols"
+    return [
+        text(panel.left, top - 10, told),
+        _key(panel, top - 10, width) if own and width == BROAD else "",
+        drawing.value_axis(panel, 5),
+        line(panel, points, 'class="sw-c"'),
+        *_trade_marks(panel, drawn),
+    ]
 
 
-def _digits(marks: Sequence[float]) -> int:
-    """Decimals that tell neighbouring marks apart."""
-    if len(marks) < 2:
-        return 2
-    step = marks[1] - marks[0]
-    return max(0, min(12, -math.floor(math.log10(step) + 1e-9)))
-
-
-def _money(value: float, digits: int) -> str:
-    if abs(value) >= 1e9:
-        return f"{value:.4g}"
-    return decimal(value, digits)
-
-
-def _time_axis(panel: _Panel) -> list[str]:
-    marks = time_marks(panel.start, panel.end, 8)
-    if panel.start == panel.end:
-        marks = [(panel.start, day(panel.start))]
-    parts = []
-    for time, label in marks:
-        x = panel.x(time)
-        anchor = "start" if x < LEFT + 30 else "end" if x > RIGHT - 30 else "middle"
-        parts.append(f'<path class="sw-g" d="M{_short(x)} {panel.bottom:g}v5"/>')
-        parts.append(
-            f'<text class="sw-m" x="{_short(x)}" y="{panel.bottom + 20:g}" '
-            f'text-anchor="{anchor}">{label}</text>'
-        )
-    return parts
-
-
-def _line(panel: _Panel, points: Sequence[Point], style: str, *, area: bool = False) -> str:
-    """The points as a line, down from zero as an area, or as a dot if there is only one."""
-    if not points:
-        return ""
-    if len(points) == 1:
-        x, y = _short(panel.x(points[0][0])), _short(panel.y(points[0][1]))
-        return f'<circle class="sw-p" cx="{x}" cy="{y}" r="3"/>'
-    path = _path(panel, points)
-    if area:
-        zero = _short(panel.y(0.0))
-        path = f"M{LEFT - 9} {zero}V{_short(panel.y(points[0][1]))}L{path[1:]}h9V{zero}"
-    line = f'<path {style} stroke-linejoin="round" d="{path}"/>'
-    return _window(panel, line) if area else line
-
-
-def _window(panel: _Panel, drawn: str) -> str:
-    """Cut off the ends of an area, which would look like a fall and a recovery."""
-    box = f"{LEFT} {panel.top - 1:g} {RIGHT - LEFT} {panel.bottom - panel.top + 2:g}"
-    x, y, width, height = box.split()
-    place = f'x="{x}" y="{y}" width="{width}" height="{height}" viewBox="{box}"'
-    return f"<svg {place}>{drawn}</svg>"
-
-
-def _path(panel: _Panel, points: Sequence[Point]) -> str:
-    """Steps between points in tenths of a pixel, so that no error adds up and no byte is spent."""
-    spots = [(round(panel.x(time) * 10), round(panel.y(value) * 10)) for time, value in points]
-    path = [f"M{_tenths(spots[0][0])} {_tenths(spots[0][1])}"]
-    for (x, y), (next_x, next_y) in itertools.pairwise(spots):
-        step = _tenths(next_y - y)
-        path.append(f"l{_tenths(next_x - x)}{'' if step.startswith('-') else ' '}{step}")
-    return "".join(path)
-
-
-def _tenths(value: int) -> str:
-    return f"{value / 10:g}"
-
-
-def _short(value: float) -> str:
-    return _tenths(round(value * 10))
-
-
-def _description(points: Sequence[Point], deepest: Point, unit: str) -> str:
-    money = f" {one_line(unit, 12)}" if unit else ""
-    first, last = points[0], points[-1]
-    return (
-        f"Equity from {decimal(first[1])} to {decimal(last[1])}{money} between {day(first[0])} and "
-        f"{day(last[0])}, lowest {decimal(min(p[1] for p in points))}, highest "
-        f"{decimal(max(p[1] for p in points))}. Deepest drawdown {percent(-deepest[1])} on "
-        f"{day(deepest[0])}."
+def _key(panel: Panel, y: float, width: int) -> str:
+    """Say what the marks mean."""
+    x = width - 322.0
+    signs = (
+        ("sw-p", f"M{short(x)} {short(y)}l4-8l4 8z", "entry", 14.0),
+        ('sw-w" stroke-width="6" stroke-linecap="round', _dot(x + 58, y - 4), "won", 66.0),
+        ('sw-l" stroke-width="6" stroke-linecap="round', _dot(x + 104, y - 4), "lost", 112.0),
+        ("sw-s", f"M{short(x + 150)} {short(y - 4)}h16", "first stop", 172.0),
+    )
+    return "".join(
+        marks(f'class="{style}"', path) + text(x + at, y, word, "sw-m")
+        for style, path, word, at in signs
     )
 
 
-def _svg(title: str, description: str, parts: Sequence[str]) -> str:
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-            f'width="{WIDTH}" height="{HEIGHT}" role="img" aria-labelledby="sw-title sw-desc" '
-            f'font-family="{FONT}" font-size="12" fill="none">',
-            f'<title id="sw-title">{html_text(one_line(title, 120))}</title>',
-            f'<desc id="sw-desc">{html_text(description)}</desc>',
-            f"<style>{STYLE}</style>",
-            f'<rect class="sw-bg" width="{WIDTH}" height="{HEIGHT}" rx="6"/>',
-            *parts,
-            "</svg>\n",
-        ]
+def _dot(x: float, y: float) -> str:
+    return f"M{short(x)} {short(y)}h0"
+
+
+def _trade_marks(panel: Panel, trades: Sequence[Trade]) -> list[str]:
+    """Draw trades as few paths: what they risked, their way, where they began and ended."""
+    paths = dict.fromkeys(("stop", "won", "lost", "won_dot", "lost_dot", "entry"), "")
+    for trade in sorted(trades, key=lambda t: (t.entry_time, t.exit_time, t.symbol)):
+        x, y = panel.x(trade.entry_time), panel.y(trade.entry_price)
+        to_x, to_y = panel.x(trade.exit_time), panel.y(trade.exit_price)
+        down = 1 if trade.side == "long" else -1
+        if trade.stop is not None:
+            wide = max(to_x - x, 3.0)
+            paths["stop"] += f"M{short(x)} {short(panel.y(trade.stop))}h{short(wide)}"
+        end = "won" if trade.pnl > 0.0 else "lost"
+        paths[end] += f"M{short(x)} {short(y)}L{short(to_x)} {short(to_y)}"
+        paths[f"{end}_dot"] += _dot(to_x, to_y)
+        paths["entry"] += f"M{short(x)} {short(y + 2 * down)}l-3.5 {7 * down}h7z"
+    dot = 'stroke-width="5" stroke-linecap="round"'
+    return [
+        marks('class="sw-s"', paths["stop"]),
+        marks('class="sw-w" stroke-width="1.3"', paths["won"]),
+        marks('class="sw-l" stroke-width="1.3"', paths["lost"]),
+        marks('class="sw-p"', paths["entry"]),
+        marks(f'class="sw-w" {dot}', paths["won_dot"]),
+        marks(f'class="sw-l" {dot}', paths["lost_dot"]),
+    ]
+
+
+def _description(points: Curve, falls: Floats, unit: str) -> str:
+    money = f" {one_line(unit, 12)}" if unit else ""
+    times, values = points
+    deepest = int(falls.argmin())
+    return (
+        f"Equity from {decimal(float(values[0]))} to {decimal(float(values[-1]))}{money} between "
+        f"{day(int(times[0]))} and {day(int(times[-1]))}, lowest {decimal(float(values.min()))}, "
+        f"highest {decimal(float(values.max()))}. Deepest drawdown "
+        f"{percent(-float(falls[deepest]))} on {day(int(times[deepest]))}."
     )

@@ -9,10 +9,14 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import quote, urlsplit
 
 from bot.report.asked import indicator_rows, parameter_rows, risk_words, rule_rows
+from bot.report.behaviour import BehaviourChange
+from bot.report.figure_table import figure_rows
+from bot.report.figures import counted
 from bot.report.headline import no_trade_words
 from bot.report.hidden_block import hidden_block
 from bot.report.inert import markdown_code, markdown_text
 from bot.report.story import Judged, Story
+from bot.report.tear_sheet_rows import risk_rows
 from bot.report.wording import (
     ambiguity_words,
     change_words,
@@ -35,7 +39,6 @@ MOST_CHARACTERS = 60_000
 MOST_ROWS = 40
 LONGEST_ADDRESS = 2_000
 MOST_CHANGES = 20
-_COMMAND = re.compile(r"[A-Za-z0-9_ ./-]+")
 _FORM_PATH = re.compile(r"(?:^|/)issue_([1-9][0-9]{0,17})\.yaml$", re.ASCII)
 _TRADE_HEADS = ("", "Symbol", "Side", "Volume", "Entry", "Price", "Exit", "Price", "Profit", "By")
 _TRADE_SIDES = "lllrlrlrrl"
@@ -56,11 +59,10 @@ def pull_request_body(story: Story, image_url: str | None = None) -> str:
         (_verdict(story), 0),
         (_picture(image_url), 0),
         (_result(story), 0),
+        (_changes(story), 4),
         (_rules(story), 2),
         (_risk(story), 3),
         (_gates(story), 1),
-        (_files(story), 1),
-        (_changes(story), 4),
         (_provenance(story), 1),
         (_reproduce(story), 0),
         (_closes(story), 0),
@@ -75,7 +77,7 @@ def pull_request_body(story: Story, image_url: str | None = None) -> str:
 
 
 def _too_long(section: str) -> str:
-    title = section.split("\n", 1)[0]
+    title = re.sub("</?(?:details|summary)>", "", section.split("\n", 1)[0])
     return f"{title}\n\nToo long for a pull request; report.html has it."
 
 
@@ -105,12 +107,21 @@ def _refused(verdict: Judged) -> str:
 
 
 def _result(story: Story) -> str:
-    rows = [(f"**{name}**", value, note) for name, value, note in metric_rows(story)]
-    unit = currency(story.contract)
-    money = f"Money is in {markdown_text(unit, 20)}. " if unit else ""
-    words = [f"{money}{cost_words(story)} {ambiguity_words(story)}", open_end_words(story)]
-    words.append(compact_words(story))
-    table = _table(("Figure", "Value", "What it is"), rows, "lrl")
+    """Every figure once; beside the base branch's version, if there is one."""
+    if story.base_summary is None:
+        told = [*metric_rows(story), *risk_rows(story.summary)]
+        notes = {name: note for name, _, note in told}
+        rows: list[tuple[str, ...]] = [
+            (f"**{name}**", now, notes.get(name, "")) for name, now in figure_rows(story.summary)
+        ]
+        table = _table(("Figure", "Value", "What it is"), rows, "lrl")
+    else:
+        rows = [
+            (f"**{name}**", *cells)
+            for name, *cells in figure_rows(story.summary, story.base_summary)
+        ]
+        table = _table(("Figure", "This version", "Base branch", "Change"), rows, "lrrr")
+    words = [ambiguity_words(story), open_end_words(story), compact_words(story)]
     return _section("Result", [table, *words])
 
 
@@ -121,7 +132,7 @@ def _picture(image_url: str | None) -> str:
     if scheme not in ("", "http", "https") or len(image_url) > LONGEST_ADDRESS:
         raise ValueError(f"{image_url[:80]!r} is no address of an image; give https:// or a path")
     address = quote(image_url, safe="/:?=&%#@~+,;-._")
-    return f"![Equity above, drawdown below]({address})"
+    return f"![Equity beside holding, the price with the trades, drawdown]({address})"
 
 
 def _rules(story: Story) -> str:
@@ -138,7 +149,8 @@ def _rules(story: Story) -> str:
     heads = ("In words", "In the contract")
     parts = [_table(("Rule", *heads), rules)]
     if indicators:
-        parts.append(_table(("Indicator", *heads), indicators))
+        table = _table(("Indicator", *heads), indicators)
+        parts.append(_folded(counted(len(indicators), "indicator"), [table]))
     return _section("Rules", parts)
 
 
@@ -149,7 +161,9 @@ def _risk(story: Story) -> str:
         for name, value, span in parameter_rows(story)
     ]
     table = _table(("Parameter", "Value", "Range"), rows, "lrl") if rows else ""
-    return _section("Risk and parameters", [risk, table])
+    unit = currency(story.contract)
+    money = f"Money is in {markdown_text(unit, 20)}. " if unit else ""
+    return _folded("Risk, costs and parameters", [risk, money + cost_words(story), table])
 
 
 def _gates(story: Story) -> str:
@@ -163,7 +177,10 @@ def _gates(story: Story) -> str:
         )
         for verdict in story.verdicts
     ]
-    return _section("Gates", [_table(("Result", "Gate", "Figure"), rows)])
+    table = _table(("Result", "Gate", "Figure"), rows)
+    if not story.accepted:
+        return _section("Gates", [table])
+    return _folded(f"✅ {counted(len(rows), 'gate')} passed", [table])
 
 
 def _closes(story: Story) -> str:
@@ -172,30 +189,28 @@ def _closes(story: Story) -> str:
     return f"Closes #{found[1]}" if found else ""
 
 
-def _files(story: Story) -> str:
-    if not story.files:
-        return ""
-    rows = [(markdown_code(path, 200), markdown_text(words)) for path, words in file_rows(story)]
-    return _section("Files", [_table(("File", "What it is"), rows)])
-
-
 def _changes(story: Story) -> str:
-    change = story.behaviour_change
-    parts = [markdown_text(change_words(story))]
-    if change is not None and not change.is_none:
-        marked = [
-            *(("removed", trade) for trade in change.removed),
-            *(("added", trade) for trade in change.added),
-            *(pair for old, new in change.changed for pair in (("before", old), ("now", new))),
-        ]
-        rows = [
-            (word, *(markdown_text(cell, 60) for cell in trade_cells(trade)))
-            for word, trade in marked[:MOST_CHANGES]
-        ]
-        left = len(marked) - len(rows)
-        more = f"{left} more rows are in report.html." if left > 0 else ""
-        parts.append(_folded("The trades that differ", [_trades(rows), more]))
+    parts = [
+        markdown_text(change_words(story.behaviour_change)),
+        _differing(story.behaviour_change),
+    ]
+    if story.previous:
+        nothing = "The version that this pull request showed before cannot be replayed."
+        parts += [markdown_text(change_words(story.since, nothing)), _differing(story.since)]
     return _section("What changed in behaviour", parts)
+
+
+def _differing(change: BehaviourChange | None) -> str:
+    """Fold the trades that differ away; nothing if none does in more than its size."""
+    if change is None or not change.marked:
+        return ""
+    rows = [
+        (word, *(markdown_text(cell, 60) for cell in trade_cells(trade)))
+        for word, trade in change.marked[:MOST_CHANGES]
+    ]
+    left = len(change.marked) - len(rows)
+    more = f"{left} more rows are in report.html." if left > 0 else ""
+    return _folded("The trades that differ", [_trades(rows), more])
 
 
 def _trades(rows: Sequence[Sequence[str]]) -> str:
@@ -209,19 +224,18 @@ def _trades(rows: Sequence[Sequence[str]]) -> str:
 
 def _provenance(story: Story) -> str:
     rows = [(name, markdown_code(value, 400)) for name, value in provenance_rows(story)]
-    return _section(
-        "Provenance", [_folded("Where it came from", [_table(("What", "Value"), rows)])]
-    )
+    parts = [_table(("What", "Value"), rows)]
+    if story.files:
+        files = [
+            (markdown_code(path, 200), markdown_text(words)) for path, words in file_rows(story)
+        ]
+        parts.insert(0, _table(("File", "What it is"), files))
+    return _folded("Files, and where they came from", parts)
 
 
 def _reproduce(story: Story) -> str:
-    command = reproduce_command(story)
-    if _COMMAND.fullmatch(command) and len(command) < 500:
-        shown = f"```sh\n{command}\n```"
-    else:
-        shown = markdown_code(command, 500)
-    words = "In a clone that has the tag, this recomputes every digest and the back-test:"
-    return _section("Reproduce", [words, shown])
+    command = markdown_code(reproduce_command(story), 500)
+    return f"In a clone that has the tag, this recomputes every digest and the backtest: {command}"
 
 
 def _section(title: str, parts: Iterable[str]) -> str:

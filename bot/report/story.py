@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from Backtest.candles import Candles
 from Backtest.positions import Trade
 from bot.contract.language.program import Program
 from bot.contract.model import Contract
 from bot.report.behaviour import BehaviourChange
+from bot.report.curve import NO_CURVE, Curve
 
 
 class Judged(Protocol):
@@ -54,7 +56,7 @@ class Story:
         verdicts: the gates' answers, in the order in which they are shown.
         summary: the figures of `SimBroker.generate_report()`.
         trades: all of them, forced exits included.
-        equity: UTC milliseconds, equity and cash after each candle.
+        equity: UTC milliseconds, and equity after each candle.
         correlation_id: the run's id.
         branch: the branch of the proposal.
         tag: the tag of the evidence.
@@ -66,9 +68,13 @@ class Story:
         coder: who wrote the code.
         model: the model behind it; empty for the template.
         versions: what it was made and judged with, name to version.
+        candles: what was played, by symbol.
         held: UTC milliseconds and the value of buying and holding; see `holding.held_value`.
         expressions: what a model made of each rule that the contract gives in prose.
         behaviour_change: the trades against the version on the base branch, if there is one.
+        base_summary: that version's figures on the same candles.
+        previous: the tag that the pull request showed before this one; empty if it is new.
+        since: the trades against that version.
         files: the candidate's files that are proposed.
         notes: what the contract asked for and did not get, one sentence each.
         compact: the files of the evidence that hold a part of their rows: how many, and of how
@@ -80,7 +86,7 @@ class Story:
     verdicts: Sequence[Judged]
     summary: Mapping[str, Any]
     trades: Sequence[Trade]
-    equity: Sequence[tuple[int, float, float]]
+    equity: Curve
     correlation_id: str
     branch: str
     tag: str
@@ -92,9 +98,13 @@ class Story:
     coder: str
     model: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
-    held: Sequence[tuple[int, float]] = ()
+    candles: Mapping[str, Candles] = field(default_factory=dict)
+    held: Curve = NO_CURVE
     expressions: Mapping[str, str] = field(default_factory=dict)
     behaviour_change: BehaviourChange | None = None
+    base_summary: Mapping[str, Any] | None = None
+    previous: str = ""
+    since: BehaviourChange | None = None
     files: Sequence[str] = ()
     notes: Sequence[str] = ()
     compact: Mapping[str, Mapping[str, int]] = field(default_factory=dict)

@@ -1,14 +1,72 @@
 """Verdicts to a table for a terminal: plain columns that read the same without colour."""
 
+import math
 import textwrap
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
+from bot.report.figures import decimal, number, percent
 from bot.report.inert import one_line
 from bot.report.story import Judged
 
-WIDTH = 100
+WIDTH = 80
+BARS = "▁▂▃▄▅▆▇█"
 LONGEST_REASON = 2000
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns as wide as they need; the last one takes what is left of the line, on more lines."""
+    lines = [header, *rows]
+    shown = [[one_line(cell, LONGEST_REASON) for cell in line[:-1]] for line in lines]
+    wide = [max(_columns(line[place]) for line in shown) for place in range(len(header) - 1)]
+    text = []
+    for line, cells in zip(lines, shown, strict=True):
+        start = "".join(_padded(cell, size) + "  " for cell, size in zip(cells, wide, strict=True))
+        room = max(WIDTH - _columns(start), 30)
+        parts = [one_line(part, LONGEST_REASON) for part in line[-1].split("\n")]
+        told = [more for part in parts for more in textwrap.wrap(part, room)] or [""]
+        text += [f"{start}{told[0]}", *(" " * _columns(start) + more for more in told[1:])]
+    return "".join(f"{line.rstrip()}\n" for line in text)
+
+
+def figure_table(summary: Mapping[str, Any]) -> str:
+    """The figures that traders look at first, two beside each other; empty without a backtest."""
+    if not number(summary.get("bars")):
+        return ""
+    asked = [
+        ("profit", decimal(summary.get("total_pnl"), sign=True)),
+        ("trades won", percent(summary.get("win_rate"))),
+        ("return", percent(summary.get("return"), sign=True)),
+        ("best trade", decimal(summary.get("best_trade"), sign=True)),
+        ("a year", percent(summary.get("annual_return"), sign=True)),
+        ("worst trade", decimal(summary.get("worst_trade"), sign=True)),
+        ("deepest fall", percent(summary.get("max_drawdown"))),
+        ("profit factor", decimal(summary.get("profit_factor"))),
+        ("Sharpe", decimal(summary.get("sharpe"))),
+        ("in the market", percent(summary.get("exposure"))),
+        ("Sortino", decimal(summary.get("sortino"))),
+        ("costs", decimal(summary.get("costs"))),
+    ]
+    cells = [f"{name:<14}{value:>12}" for name, value in asked]
+    pairs = zip(cells[::2], cells[1::2], strict=True)
+    return "".join(f"{one}      {other}\n" for one, other in pairs)
+
+
+def equity_line(curve: bytes) -> str:
+    """The equity of a curve's file as one line of small bars; empty if there is none."""
+    values = []
+    for row in curve.decode("utf-8", "replace").splitlines()[1:]:
+        try:
+            values.append(float(row.split(",")[1]))
+        except (IndexError, ValueError):
+            return ""
+    if len(values) < 2 or not all(map(math.isfinite, values)):
+        return ""
+    wide = WIDTH - len("equity  ")
+    picked = [values[place * (len(values) - 1) // (wide - 1)] for place in range(wide)]
+    low, span = min(picked), (max(picked) - min(picked)) or 1.0
+    return "equity  " + "".join(BARS[int((value - low) / span * 7.999)] for value in picked)
 
 
 def gate_table(verdicts: Sequence[Judged], remembered: Collection[str] = ()) -> str:

@@ -1,14 +1,16 @@
-"""A story to sentences and rows: what was proven and what came out of the back-test.
+"""A story to sentences and rows: what was proven and what came out of the backtest.
 
 Strings of the contract pass through as they are; whoever shows a row escapes it.
 """
 
 import shlex
+from collections.abc import Mapping
 from typing import Any
 
 from Backtest.positions import Trade
 from bot.contract.code_paths import FREQTRADE_FOLDER
 from bot.contract.model import Contract
+from bot.report.behaviour import BehaviourChange
 from bot.report.figures import (
     NO_VALUE,
     count,
@@ -21,14 +23,25 @@ from bot.report.figures import (
     rate,
     volume,
 )
-from bot.report.headline import collision_words, figure_line, no_trade_words, part, rejection_words
+from bot.report.headline import (
+    CAUSES,
+    collision_words,
+    figure_line,
+    no_trade_words,
+    part,
+    rejection_words,
+)
 from bot.report.inert import one_line
 from bot.report.story import Judged, Story
+
+NO_EARLIER = "There is no earlier version on the base branch to compare with."
 
 
 def verdict_title(story: Story) -> str:
     """Whether it is proven, accepted or refused, and what was asked, in one line."""
     total = len(story.verdicts)
+    if not story.tag:
+        return "A backtest: no gate has judged it, so nothing is proven"
     if not total:
         return "Refused: no gate has judged it"
     if not story.accepted:
@@ -43,7 +56,7 @@ def verdict_title(story: Story) -> str:
 
 def result_line(story: Story) -> str:
     """The figures in one line of our own making."""
-    return figure_line(story.summary) or "There is no back-test: no candle was played."
+    return figure_line(story.summary) or "There is no backtest: no candle was played."
 
 
 def market_line(story: Story) -> str:
@@ -76,10 +89,7 @@ def metric_rows(story: Story) -> list[tuple[str, str, str]]:
     wins = f"{count(get('winners') or 0)} won, {count(get('losers') or 0)} lost"
     extremes = f"best {decimal(get('best_trade'), sign=True)}, "
     extremes += f"worst {decimal(get('worst_trade'), sign=True)}"
-    share = percent(get("cost_share"))
     cost_note = f"commission {decimal(get('fees'))}, the rest slippage, spread and ticks"
-    if share != NO_VALUE:
-        cost_note += f"; {share} of the profit before costs"
     return [
         ("Return", percent(get("return"), sign=True), f"from {capital} to {final}, after costs"),
         ("Buy and hold", percent(held, sign=True), "the same candles, without costs"),
@@ -93,10 +103,45 @@ def metric_rows(story: Story) -> list[tuple[str, str, str]]:
         ("Profit factor", decimal(get("profit_factor")), "gross profit over gross loss"),
         ("Expectancy", decimal(get("expectancy"), sign=True), "mean profit of a trade"),
         ("Exposure", percent(get("exposure")), "share of candles with an open position"),
-        ("Turnover", decimal(get("turnover")), "value of all fills over the mean equity"),
         ("Costs", decimal(get("costs")), cost_note),
-        ("Break-even cost", _bps(get("break_even_cost_bps")), "per side, where profit is zero"),
     ]
+
+
+def cost_rows(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """What trading cost: name, value, and what stands behind it."""
+    get, costs = summary.get, part(part(summary, "tear_sheet"), "costs").get
+    if not number(get("total_trades")):
+        return []
+    return [
+        ("Profit before costs", decimal(costs("profit_before"), sign=True), "at market prices"),
+        ("Commission", decimal(costs("commission")), "on the value of every fill"),
+        ("Slippage and spread", decimal(costs("slippage_and_spread")), "ticks are in it"),
+        ("Profit", decimal(costs("profit_after"), sign=True), "what is left"),
+        ("Costs a trade", decimal(costs("a_trade")), "both fills"),
+        ("Share of the profit", percent(get("cost_share")), "costs over the profit before them"),
+        ("Break-even cost", _bps(get("break_even_cost_bps")), "per side, where profit is zero"),
+        ("Traded value", decimal(get("traded_value")), "all fills"),
+        ("Turnover", decimal(get("turnover")), "value of all fills over the mean equity"),
+    ]
+
+
+def rejection_rows(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Orders that were rejected: why, and how many."""
+    return [(CAUSES.get(why, why), count(n)) for why, n in part(summary, "rejections").items()]
+
+
+def clause_rows(summary: Mapping[str, Any]) -> list[tuple[str, str, str, int]]:
+    """How often each rule and its clauses held: rule, clause, candles, share in hundreds."""
+    signals = part(summary, "signals")
+    candles = number(signals.get("candles")) or 1
+    rows = []
+    for name, rule in part(signals, "rules").items():
+        parts = [("the whole rule", rule["held"])]
+        parts += [(clause["words"], clause["held"]) for clause in rule.get("clauses") or []]
+        for place, (words, held) in enumerate(parts):
+            share = round(100 * held / candles)
+            rows.append(("" if place else name, words, count(held), share))
+    return rows
 
 
 def _bps(value: Any) -> str:
@@ -187,20 +232,30 @@ def ambiguity_words(story: Story) -> str:
     )
 
 
-def change_words(story: Story) -> str:
-    """What became of the trades against the version on the base branch."""
-    change = story.behaviour_change
+def change_words(change: BehaviourChange | None, nothing: str = NO_EARLIER) -> str:
+    """What became of the trades against another version."""
     if change is None:
-        return "There is no earlier version on the base branch to compare with."
+        return nothing
     if change.is_none:
         same = counted(change.unchanged, "trade")
         return f"Nothing: all {same} are the same as in {change.base}."
+    size = f", {len(change.resized)} of another size only" if change.resized else ""
     return (
         f"Against {change.base}, on the same candles: {counted(len(change.added), 'trade')} added, "
-        f"{len(change.removed)} removed, {len(change.changed)} changed, {change.unchanged} the "
-        f"same; profit {decimal(change.pnl_before, sign=True)} before, "
-        f"{decimal(change.pnl_after, sign=True)} now."
+        f"{len(change.removed)} gone, {len(change.moved)} moved, {len(change.changed)} changed"
+        f"{size}, {change.unchanged} the same; profit {decimal(change.pnl_before, sign=True)} "
+        f"before, {decimal(change.pnl_after, sign=True)} now."
     )
+
+
+def change_lines(change: BehaviourChange, most: int = 20) -> list[str]:
+    """The same for a terminal: a sentence, and a line for each trade that differs."""
+    lines = [change_words(change)]
+    for word, trade in change.marked[:most]:
+        symbol, side, _, entry, at, exit_, out, pnl, by = trade_cells(trade)
+        lines.append(f"{word:<15} {symbol} {side} {entry} {at} to {exit_} {out}, {pnl}, {by}")
+    left = len(change.marked) - most
+    return [*lines, f"... and {counted(left, 'more row')}"] if left > 0 else lines
 
 
 def provenance_rows(story: Story) -> list[tuple[str, str]]:
@@ -214,9 +269,10 @@ def provenance_rows(story: Story) -> list[tuple[str, str]]:
         ("Data", ", ".join(story.data_files)),
         ("Data digest", story.data_digest),
         ("Coder", story.coder),
-        ("Model", story.model or "none"),
+        ("Model", story.model or ("none" if story.coder else "")),
         ("Prompt hash", story.prompt_hash),
     ]
+    rows = [(name, value) for name, value in rows if value]
     versions = ", ".join(f"{name} {version}" for name, version in sorted(story.versions.items()))
     return [*rows, ("Versions", versions)] if versions else rows
 

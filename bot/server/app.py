@@ -40,19 +40,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class Receiver:
-    """What the endpoints share.
-
-    Attributes:
-        queue: to look into, by turns; only the intake adds to it.
-        workers: how many live now.
-        wanted: how many should.
-    """
+    """What the endpoints share."""
 
     settings: ServerSettings
     intake: Intake
-    queue: Queue
-    workers: Callable[[], int]
-    wanted: int
+    queue: Queue  # to look into, by turns; only the intake adds to it
+    workers: Callable[[], int]  # how many live now
+    wanted: int  # how many should
     figures: Figures = field(default_factory=Figures)
     held: int = 0
     arriving: int = 0

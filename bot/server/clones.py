@@ -25,13 +25,7 @@ class Clones:
     def prepare(
         self, repository: str, branch: str, credentials: Mapping[str, str], fresh: bool = False
     ) -> Path:
-        """Bring a clone up to date and check its default branch out.
-
-        Args:
-            repository: `owner/name`.
-            branch: the default branch.
-            credentials: variables that let Git in.
-            fresh: throw away what is there first.
+        """Bring a clone up to date, or make it `fresh`, and check its default branch out.
 
         Raises:
             InputError: the repository has no such branch.

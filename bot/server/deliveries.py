@@ -45,20 +45,13 @@ class Envelope:
 
 @dataclass(frozen=True)
 class Delivery:
-    """An event that GitHub sent.
+    """An event that GitHub sent."""
 
-    Attributes:
-        id: the same when GitHub delivers it again.
-        repository: `owner/name` as GitHub spells it.
-        installation: of the App in that repository; 0 where the event does not say.
-        body: the bytes that were signed.
-    """
-
-    id: str
+    id: str  # the same when GitHub delivers it again
     event: str
-    repository: str
-    installation: int
-    body: bytes
+    repository: str  # `owner/name` as GitHub spells it
+    installation: int  # of the App in that repository; 0 where the event does not say
+    body: bytes  # the bytes that were signed
 
 
 def http_status(reason: Reason) -> int:

@@ -40,13 +40,9 @@ class Stopping(Exception):
 
 @dataclass(frozen=True)
 class Done:
-    """What became of a delivery.
+    """What became of a delivery."""
 
-    Attributes:
-        outcome: the states of its items, or the code of the reason why there was nothing to do.
-    """
-
-    outcome: str
+    outcome: str  # the states of its items, or the code of the reason why there was nothing to do
     detail: str = ""
 
 

@@ -84,16 +84,11 @@ class Added(StrEnum):
 
 @dataclass(frozen=True)
 class Claim:
-    """A delivery that a worker holds.
+    """A delivery that a worker holds."""
 
-    Attributes:
-        seq: counts up from delivery to delivery, also over a lost queue: it starts at the time.
-        attempts: how often it was begun, this time included.
-    """
-
-    seq: int
+    seq: int  # counts up from delivery to delivery, also over a lost queue: it starts at the time
     owner: str
-    attempts: int
+    attempts: int  # how often it was begun, this time included
     delivery: Delivery
 
 
@@ -124,13 +119,10 @@ class Queue:
     """One connection to the queue of a state folder; a thread has its own."""
 
     def __init__(self, folder: Path, clock: Clock = MACHINE_CLOCK, *, tidies: bool = True) -> None:
-        """Open it.
+        """Open the queue of a state folder.
 
-        Args:
-            folder: the state folder.
-            clock: the wall clock.
-            tidies: whether a write may take longer now and then to bring the WAL into the file;
-                somebody who is waited for calls `tidy` at a better moment.
+        Where it `tidies`, a write may take longer now and then, to bring the WAL into the file;
+        somebody who is waited for calls `tidy` at a better moment.
         """
         self._clock = clock
         self._db = _open(folder / FILE)
@@ -195,14 +187,9 @@ class Queue:
             self._put_back(claim, 0.0, claim.attempts - 1, "", "")
 
     def recover(self, is_alive: Callable[[str], bool], most: int = 0) -> list[str]:
-        """Take back what dead workers held.
+        """Take back what dead workers held; gives the ids of it.
 
-        Args:
-            is_alive: whether the worker of a name lives.
-            most: a delivery that was begun that often is set aside; 0 if it is not to blame.
-
-        Returns:
-            The ids that were taken back or set aside.
+        A delivery that was begun `most` times is set aside; with 0 it is not to blame.
         """
         rows = self._db.execute(
             "SELECT seq, id, owner, attempts FROM deliveries WHERE state = 'leased'"

@@ -22,15 +22,16 @@ import uvicorn
 
 from bot.errors import InputError, WorldError
 from bot.logs import set_up
-from bot.server import worker
 from bot.server.app import MOST_ARRIVING, Receiver, make_app
 from bot.server.intake import Intake
+from bot.server.lease import is_alive, work
 from bot.server.queue import Queue
 from bot.server.settings import ServerSettings, hide_secrets
 
 _LOOK_S = 0.25
 _FORGET_S = 3600.0
 _RESTART_S = 1.0
+_MOST_CRASHES = 5
 _log = logging.getLogger(__name__)
 
 
@@ -95,7 +96,7 @@ class WorkerProcesses:
 
     def _recover(self, queue: Queue) -> None:
         try:
-            lost = queue.recover(self._is_alive, worker.MOST_CRASHES)
+            lost = queue.recover(self._is_alive, _MOST_CRASHES)
         except sqlite3.Error as error:
             _log.warning("the queue cannot be written", extra={"error": str(error)})
             return
@@ -103,12 +104,12 @@ class WorkerProcesses:
             _log.warning("taken back from a dead worker", extra={"delivery": delivery})
 
     def _is_alive(self, name: str) -> bool:
-        return worker.is_alive(self.settings.state, name)
+        return is_alive(self.settings.state, name)
 
     def _start_one(self) -> None:
         name = uuid.uuid4().hex[:12]  # in a container every server has the same process number
         spawn = multiprocessing.get_context("spawn")
-        each = spawn.Process(target=worker.run, args=(self.settings, name), name=name)
+        each = spawn.Process(target=work, args=(self.settings, name), name=name)
         each.start()
         self._alive[name] = each
 
@@ -175,7 +176,6 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave the signals alone."""
         yield
 
 

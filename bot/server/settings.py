@@ -24,24 +24,16 @@ _PASSED_ON = re.compile(r"GIT_CONFIG_(COUNT|KEY_\d+|VALUE_\d+)|STRATWRIGHT_PACE"
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """What the server must know.
+    """What the server must know."""
 
-    Attributes:
-        state: the folder of queue, clones and locks.
-        secrets: of the webhook; two while one replaces the other.
-        app: the App's number or client id.
-        key: the App's private key, PEM.
-        passed_on: variables for the work itself.
-    """
-
-    state: Path
-    secrets: tuple[SecretBytes, ...]
-    app: str
-    key: SecretStr
+    state: Path  # the folder of queue, clones and locks
+    secrets: tuple[SecretBytes, ...]  # of the webhook; two while one replaces the other
+    app: str  # the App's number or client id
+    key: SecretStr  # the App's private key, PEM
     api_url: str = "https://api.github.com"
     server_url: str = "https://github.com"
     sandbox: str = "auto"
-    passed_on: tuple[tuple[str, str], ...] = ()
+    passed_on: tuple[tuple[str, str], ...] = ()  # variables for the work itself
 
 
 def read_server_settings(

@@ -75,7 +75,6 @@ class _Work(Collector):
         self._workers = workers
 
     def collect(self) -> Iterable[Metric]:
-        """Return one family for each figure of the queue."""
         census, tallies = self._census, self._census.tallies
         for name, about, value in (
             ("queue_depth", "Deliveries that wait.", census.queued),

@@ -4,7 +4,6 @@ It holds a lock for as long as it lives: that is its lease on what it works on. 
 parent, so a server that was killed leaves nothing that works on.
 """
 
-import fcntl
 import logging
 import multiprocessing
 import os
@@ -14,7 +13,6 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from bot.errors import InputError, StratwrightError
 from bot.forge.github.api import Forbidden
@@ -22,13 +20,13 @@ from bot.forge.reasons import Reason, reason_of
 from bot.logs import set_up
 from bot.redaction import redact
 from bot.server.handler import Stopping, WorkerTools, handle
+from bot.server.lease import hold_lock
 from bot.server.queue import Claim, Queue
 from bot.server.settings import ServerSettings, hide_secrets
 from bot.server.tally import observe
 from bot.server.tokens import NotInstalled
 
 MOST_S = 2 * 3600.0
-MOST_CRASHES = 5
 _MOST_WORLD = 12
 _MOST_FORBIDDEN = 3
 _MOST_BUGS = 3
@@ -36,36 +34,6 @@ _FIRST_WAIT_S = 15.0
 _LONGEST_BACKOFF_S = 1800.0
 _LOOK_S = 0.2
 _log = logging.getLogger(__name__)
-
-
-def lock_path(state: Path, name: str) -> Path:
-    """The lock of a worker."""
-    return state / "workers" / f"{name}.lock"
-
-
-def hold_lock(state: Path, name: str) -> int:
-    """Take a worker's lock until the process ends."""
-    path = lock_path(state, name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return descriptor
-
-
-def is_alive(state: Path, name: str) -> bool:
-    """Whether a worker lives: the kernel knows."""
-    try:
-        descriptor = os.open(lock_path(state, name), os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    lock_path(state, name).unlink(missing_ok=True)
-    return False
 
 
 def run(settings: ServerSettings, name: str) -> None:

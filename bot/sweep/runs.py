@@ -16,7 +16,7 @@ from Backtest.metrics.many_runs import sweep
 from Backtest.sim_errors import BacktestError, nearest
 from Backtest.simbroker import SimBroker
 from bot.contract.language.contract_decisions import contract_signals
-from bot.contract.language.evaluator import Memo, evaluate, language_parameters
+from bot.contract.language.evaluator import Memo, evaluate
 from bot.contract.numbers import flat_settings
 from bot.errors import InputError
 
@@ -55,18 +55,14 @@ class Tried:
 
 @dataclass(frozen=True)
 class Chance:
-    """What picking the best of many sets gives without any skill.
+    """What picking the best of many sets gives without any skill."""
 
-    Attributes:
-        sets: how many were tried.
-        expected_best: the annual Sharpe ratio that the best of so many unrelated sets without an
-            edge would have, if they scatter as these do (Bailey and Lopez de Prado, 2014).
-        deflated: the probability that the best set's true ratio is above that, returns taken as
-            normal; None where it cannot be said.
-    """
-
-    sets: int
+    sets: int  # how many were tried
+    # The annual Sharpe ratio that the best of so many unrelated sets without an edge would have, if
+    # they scatter as these do (Bailey and Lopez de Prado, 2014).
     expected_best: float | None
+    # The probability that the best set's true ratio is above that, returns taken as normal; None
+    # where it cannot be said.
     deflated: float | None
 
 
@@ -89,7 +85,7 @@ class ContractOffer:
         self._memo = Memo()
         self._answers = Memo()
         self._view: CandleView | None = None
-        self._read = sorted(language_parameters(program))
+        self._read = sorted(program.parameters_read)
 
     def __call__(self, candles: Candles, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """The signals of a set, as `Backtest.strategy_signals` reads them."""
@@ -117,16 +113,9 @@ def run_sweep(
     workers: int = 1,
     on_done: Callable[[int], None] = lambda count: None,
 ) -> SweepResult:
-    """Play every set on the same candles.
+    """Play every set of parameters on the same candles of a contract's one symbol, by `metric`.
 
-    Args:
-        contract: of one symbol.
-        program: its Program.
-        candles: checked candles of the symbol.
-        sets: values of parameters, as `bot.sweep.sets` reads them.
-        metric: the figure that sorts the table.
-        workers: processes; the result does not depend on them.
-        on_done: told how many sets are done.
+    The result does not depend on the number of `workers`.
 
     Raises:
         InputError: the metric is unknown, or a set cannot be played.
@@ -155,7 +144,6 @@ def _played(
     sets: Sequence[Mapping[str, int | float]],
     workers: int,
 ) -> Iterator[tuple[Mapping[str, int | float], dict[str, Any]]]:
-    """Each set and its report."""
     (symbol,) = contract.market.symbols
     cfg = dict(flat_settings(contract, program).defaults)
     broker = SimBroker(**broker_settings(cfg))

@@ -24,10 +24,7 @@ def read_sets(
 ) -> list[dict[str, int | float]]:
     """Every combination of the values that `name=1,2,3` and `name=from:to:step` list.
 
-    Args:
-        texts: one a parameter.
-        contract: whose parameters.
-        root: the contract as it was read; the extreme values are checked in their place.
+    The extreme values are checked in their place in `root`, the contract as it was read.
 
     Raises:
         InputError: a parameter is unknown or named twice, a value is malformed, outside its range
@@ -62,7 +59,6 @@ def read_sets(
 
 
 def _known(contract: Contract) -> str:
-    """The parameters in words."""
     if not contract.parameters:
         return "The contract has no parameters; add a section `parameters`."
     said = []

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bot.contract.document.problems import Finding
+from bot.contract.document.problems import Fault
 from bot.data.market_data import read_market_data
 from bot.errors import InputError
 from bot.git.repository import Repository
@@ -20,6 +20,6 @@ def with_candles(item: Item, repository: Repository) -> Item:
     except InputError as error:
         where = ("data", "path") if loaded.strategy.data.path else ("data",)
         words = f"{error.message}. {error.hint}".rstrip(". ").replace(f"{repository.root}/", "")
-        problem = replace(loaded.problem(Finding(where, words)), file=item.path)
+        problem = replace(loaded.problem(Fault(where, words)), file=item.path)
         return replace(item, action=Action.REFUSE, read=replace(item.read, problems=(problem,)))
     return item

@@ -66,12 +66,8 @@ def open_context(
 ) -> Context:
     """Open the repository and its forge, with the settings that the base branch has.
 
-    Args:
-        place: a folder in the checkout.
-        say: is told of progress.
-        runner: the event and its environment; by default those of the job that this runs in.
-        writer: the App that does the work, where it is not the workflow's own.
-        may_push: whether this stage changes the repository; only the last one does.
+    The `runner` is by default the job that this runs in; `writer` is the App that does the work,
+    where it is not the workflow's own. Only the last stage `may_push`.
 
     Raises:
         InputError: something is missing in the environment or the checkout.

@@ -31,15 +31,12 @@ class Read:
 
 @dataclass(frozen=True)
 class Change:
-    """What a push did to the contracts.
-
-    Attributes:
-        comparable: whether the commit before it is here; if not, all contracts count as changed
-            and what went away is not known.
-    """
+    """What a push did to the contracts."""
 
     changed: tuple[str, ...]
     gone: tuple[str, ...] = ()
+    # Whether the commit before it is here; if not, all contracts count as changed and what went
+    # away is not known.
     comparable: bool = True
 
 

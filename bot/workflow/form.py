@@ -48,15 +48,10 @@ _OWN_KEYS = frozenset({"version", "workflow", "task", "kind", "market", "rules",
 
 @dataclass(frozen=True)
 class FormContract:
-    """A contract's text, made of an issue.
+    """A contract's text, made of an issue."""
 
-    Attributes:
-        path: where it goes in the repository; an issue has one path for ever.
-        text: the contract, not checked yet.
-    """
-
-    path: str
-    text: str
+    path: str  # where it goes in the repository; an issue has one path for ever
+    text: str  # the contract, not checked yet
 
 
 def contract_path(number: int, folder: str = "contracts") -> str:
@@ -65,12 +60,7 @@ def contract_path(number: int, folder: str = "contracts") -> str:
 
 
 def contract_from_form(number: int, body: str, path: str = "") -> FormContract:
-    """Write the contract that the answers ask for.
-
-    Args:
-        number: the issue's.
-        body: its text.
-        path: where the contract goes; by default below `contracts/`.
+    """Write the contract that an issue's answers ask for, by default below `contracts/`.
 
     Raises:
         InputError: the body is not our form, filled in.

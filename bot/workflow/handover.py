@@ -30,20 +30,13 @@ _CANDIDATE = ("files", "coder", "model", "prompt_hash")
 
 @dataclass(frozen=True)
 class Handover:
-    """A candidate with all that the gates need to judge it.
+    """A candidate with all that the gates need to judge it."""
 
-    Attributes:
-        contract_path: of the contract in the repository.
-        contract: its bytes.
-        candles: the files of the contract's data, by path.
-        refused: the candidates of earlier rounds.
-    """
-
-    contract_path: str
-    contract: bytes
-    candles: Mapping[str, bytes]
+    contract_path: str  # of the contract in the repository
+    contract: bytes  # its bytes
+    candles: Mapping[str, bytes]  # the files of the contract's data, by path
     candidate: Candidate
-    refused: tuple[Candidate, ...] = ()
+    refused: tuple[Candidate, ...] = ()  # the candidates of earlier rounds
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:

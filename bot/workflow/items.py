@@ -25,29 +25,18 @@ class Action(StrEnum):
 
 @dataclass(frozen=True)
 class Item:
-    """One thing to do about one contract, or one answer to give.
-
-    Attributes:
-        key: names it in job names and files; the same contract has the same key in every run.
-        read: the contract, where there is one.
-        commit: what the contract was read from, or what a form's stands on; a push's own.
-        at: the issue or pull request that asked; 0 for a push.
-        comment: the comment that asked; 0 if none did.
-        branch: whose pull request to close.
-        number: the pull request to close.
-        words: an answer, or why the contract was refused as a whole.
-    """
+    """One thing to do about one contract, or one answer to give."""
 
     action: Action
-    key: str
-    read: Read | None = None
-    at: int = 0
-    comment: int = 0
+    key: str  # names it in job names and files; the same contract has the same key in every run
+    read: Read | None = None  # the contract, where there is one
+    at: int = 0  # the issue or pull request that asked; 0 for a push
+    comment: int = 0  # the comment that asked; 0 if none did
     regenerate: bool = False
-    branch: str = ""
-    words: str = ""
-    commit: str = ""
-    number: int = 0
+    branch: str = ""  # whose pull request to close
+    words: str = ""  # an answer, or why the contract was refused as a whole
+    commit: str = ""  # what the contract was read from, or what a form's stands on; a push's own
+    number: int = 0  # the pull request to close
 
     @property
     def path(self) -> str:
@@ -67,14 +56,10 @@ def key_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class Job:
-    """A job of a matrix: what it works on.
-
-    Attributes:
-        leg: whose files and digests belong to it; empty for a job without files.
-    """
+    """A job of a matrix: what it works on."""
 
     keys: tuple[str, ...]
-    leg: str = ""
+    leg: str = ""  # whose files and digests belong to it; empty for a job without files
 
 
 @dataclass(frozen=True)

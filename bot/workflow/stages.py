@@ -45,18 +45,11 @@ from sandbox_runner.recording import RecordingSandbox, ReplayingSandbox
 
 
 def generate(context: Context, item: Item, out: Path, before: Digests = NOTHING) -> str:
-    """Write a candidate and hand it on with all that the gates need.
+    """Write a candidate and hand it on with all that the gates need; gives the file's digest.
 
-    Args:
-        context: what the stage works with.
-        item: what to do.
-        out: where the jobs leave their files.
-        before: of the files of the round before; its candidate is judged by the recorded answers,
-            and what was refused is written again with the failures in view, as often as the coder
-            may.
-
-    Returns:
-        the digest of what was handed on; empty if nothing is to do.
+    The candidate of the round `before` is judged by the recorded answers; what was refused is
+    written again with the failures in view, as often as the coder may. The digest is empty if
+    nothing is to do.
     """
     if item.action is Action.REFUSE:
         context.say(f"{item.path}: refused by now; the write job tells it on GitHub")
@@ -141,14 +134,7 @@ def _anchor(context: Context, item: Item) -> str:
 def run_gates(key: str, digests: Digests, folder: Path, prover: Prover) -> tuple[Examination, str]:
     """Run a candidate in the sandbox, and hand on what the sandbox answered in all rounds.
 
-    Args:
-        key: whose candidate.
-        digests: of the case that the job before wrote, and of the answers of earlier rounds.
-        folder: where the jobs leave their files.
-        prover: where the candidate runs.
-
-    Returns:
-        what the gates say here, which nobody trusts, and the digest of what was handed on.
+    Gives what the gates say here, which nobody trusts, and the digest of what was handed on.
     """
     case = read_case(folder, key, digests.case)
     with tempfile.TemporaryDirectory() as place:

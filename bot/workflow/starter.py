@@ -8,11 +8,12 @@ from git import GitError, Repo
 
 from bot.contract.schema import SCHEMA_PATH, schema_text
 from bot.errors import InputError
+from bot.examples.templates import find_template, template_text
 from bot.settings import FILE, FORM, WORKFLOW, Settings
 from bot.workflow.items import LEGS
 
 ACTION = "stratwright/stratwright"
-CANDLES = "data/example_btc_1h.csv"
+CANDLES = "data/example_BTC_USDT-1h.csv"
 _LEG = "      @LEG@: ${{ matrix.item.leg == '@LEG@' && steps.stage.outputs.handed || '' }}"
 _TEMPLATES = Path(__file__).with_name("templates")
 _HOME = Path(__file__).parents[2]
@@ -44,10 +45,11 @@ def made_files(settings: Settings, action: str) -> dict[str, str]:
 
 def own_files(settings: Settings) -> dict[str, str]:
     """What belongs to the user once it is there: settings, an example contract, its candles."""
+    dip = find_template("dip")
     return {
         FILE: _template("stratwright.yml"),
-        f"{settings.contracts}/example.yaml": _template("example.yaml"),
-        CANDLES: _template("example_candles.csv"),
+        f"{settings.contracts}/example.yaml": template_text(dip, dip.class_name, None, ""),
+        **{path: content.decode() for path, content in dip.candles.items()},
     }
 
 

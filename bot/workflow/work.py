@@ -39,12 +39,7 @@ def make_work(
 ) -> tuple[Item, ...] | Ignored:
     """Find out what a trigger asks for; who may ask was settled before.
 
-    Args:
-        trigger: what happened.
-        repository: a checkout of the default branch.
-        forge: its pull requests.
-        settings: of the default branch.
-        keys: give only these items, and ask GitHub about no others; None for all.
+    With `keys` only these items are given, and GitHub is asked about no others.
     """
     planner = _Planner(repository, forge, settings)
     if isinstance(trigger, Push):
@@ -293,16 +288,11 @@ class _Planner:
 
 @dataclass(frozen=True)
 class _Command:
-    """A command of comments.
-
-    Attributes:
-        about: what it does, in a few words; empty if it is not available yet.
-        on_pulls: whether it works under pull requests only.
-    """
+    """A command of comments."""
 
     carry_out: Callable[[_Planner, CommandGiven], Item]
-    about: str = ""
-    on_pulls: bool = False
+    about: str = ""  # what it does, in a few words; empty if it is not available yet
+    on_pulls: bool = False  # whether it works under pull requests only
 
 
 _COMMANDS = {
@@ -317,7 +307,6 @@ _COMMANDS = {
 
 
 def _help() -> str:
-    """Name the commands that there are."""
     said = {
         on_pulls: ", ".join(
             f"`/stratwright {verb}` ({each.about})"

@@ -41,19 +41,13 @@ _PLACE = re.compile(r"([A-Za-z0-9_./-]+):([0-9]{1,7})", re.ASCII)
 
 @dataclass(frozen=True)
 class Written:
-    """What became of an item.
+    """What became of an item."""
 
-    Attributes:
-        state: proposed, unchanged, blocked, refused, closed, answered or superseded.
-        exit_code: as `run` has it.
-        needs_click: whether a person has to open the pull request by a link.
-    """
-
-    state: str
-    exit_code: int
+    state: str  # proposed, unchanged, blocked, refused, closed, answered or superseded
+    exit_code: int  # as `run` has it
     status: Status | None = None
     result: Result | None = None
-    needs_click: bool = False
+    needs_click: bool = False  # whether a person has to open the pull request by a link
 
     @property
     def code(self) -> str:
@@ -72,12 +66,6 @@ def announce(context: Context, item: Item) -> None:
 
 def write(context: Context, item: Item, folder: Path, digests: Digests) -> Written:
     """Do what an item asks for and tell everybody who waits for it.
-
-    Args:
-        context: what the stage works with.
-        item: what to do.
-        folder: where the jobs leave their files.
-        digests: of the files that belong to the item, as the jobs told GitHub.
 
     Raises:
         StratwrightError: after it was told there too.

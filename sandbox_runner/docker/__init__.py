@@ -1,1 +1,1 @@
-"""The sandbox as a Docker container."""
+"""Runs jobs in Docker containers."""

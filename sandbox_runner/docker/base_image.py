@@ -32,11 +32,7 @@ _AT_ONCE = 64
 
 
 def write_base(stream: IO[bytes], distributions: Iterable[str]) -> None:
-    """Write the root file system as a tar archive.
-
-    Args:
-        stream: where the archive goes.
-        distributions: names of installed distributions that come along.
+    """Writes the root file system, with these installed distributions, as a tar archive.
 
     Raises:
         OSError: a file cannot be read or there is no ldd.
@@ -72,7 +68,7 @@ def _python() -> Iterator[tuple[str, Path]]:
 
 
 def _distribution(name: str) -> dict[str, Path]:
-    """Its files below site-packages; programs and data elsewhere stay behind."""
+    """Gives its files below site-packages; programs and data elsewhere stay behind."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     found = {}
     for file in metadata.distribution(name).files or ():
@@ -83,7 +79,7 @@ def _distribution(name: str) -> dict[str, Path]:
 
 
 def _libraries(files: Iterable[Path]) -> set[Path]:
-    """The shared libraries that the given files load and that are not among them."""
+    """Gives the shared libraries that the given files load and that are not among them."""
     given = {file.resolve() for file in files}
     program = Path(sys.executable).resolve()
     loading = [
@@ -106,7 +102,7 @@ def _is_elf(file: Path) -> bool:
 
 
 def _place(library: Path) -> str:
-    """Its own path where the loader looks by itself, else a folder where it does."""
+    """Gives its own path where the loader looks by itself, else a folder where it does."""
     if any(library.is_relative_to(folder) for folder in _SYSTEM_FOLDERS):
         return str(library.parent.resolve() / library.name)
     return f"/usr/lib/{library.name}"

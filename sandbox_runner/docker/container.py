@@ -4,27 +4,26 @@ The list is the whole of what a container gets: nothing here comes from the engi
 """
 
 import marshal
-import math
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sandbox_runner.docker import first_process
-from sandbox_runner.inner_layout import ADDRESS_HEADROOM_MB, OPEN_FILES, environment_of
+from sandbox_runner.inner_layout import command_of, environment_of, limits_of
 from sandbox_runner.port import (
     JOB_FOLDER,
+    MEBIBYTE,
     OUT_FOLDER,
     PACKAGES_FOLDER,
-    PYTHON,
     RUNNER_UID,
     SHARED_FOLDER,
+    WRITABLE,
     Job,
 )
 
 # A part of what Docker's API takes.
 Description = dict[str, Any]
-_MEBIBYTE = 1024 * 1024
 _PYTHON_INSIDE = "/usr/local/bin/python"
 _PROFILE = Path(__file__).resolve().parent / "seccomp.json"
 # Empty files cost no space of a tmpfs; the number of files is limited as well.
@@ -41,7 +40,7 @@ _READ_ONLY = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-tr
 
 @dataclass(frozen=True)
 class Places:
-    """The host's folders that a container sees, all of them read-only."""
+    """Holds the host's folders that a container sees, all of them read-only."""
 
     job: Path
     packages: Path
@@ -50,7 +49,7 @@ class Places:
 def describe_container(
     job: Job, image: str, places: Places, labels: dict[str, str], cpus: float
 ) -> Description:
-    """The body of POST /containers/create."""
+    """Gives the body of POST /containers/create."""
     return {
         "Image": image,
         "User": f"{RUNNER_UID}:{RUNNER_UID}",
@@ -72,7 +71,7 @@ def describe_container(
 
 
 def _host_config(job: Job, places: Places, cpus: float) -> Description:
-    memory = job.memory_mb * _MEBIBYTE
+    memory = job.memory_mb * MEBIBYTE
     return {
         "NetworkMode": "none",
         "ReadonlyRootfs": True,
@@ -87,7 +86,8 @@ def _host_config(job: Job, places: Places, cpus: float) -> Description:
         "CgroupnsMode": "private",
         "LogConfig": {"Type": "none", "Config": {}},
         "RestartPolicy": {"Name": "no"},
-        "Ulimits": [_ulimit(name, value) for name, value in _limits(job).items()],
+        # No nproc: the kernel counts it per user, over all containers together.
+        "Ulimits": [{"Name": n, "Soft": v, "Hard": v} for n, v in limits_of(job).items()],
         "Tmpfs": _writable(job),
         "Mounts": _mounts(job, places),
         "MaskedPaths": list(_MASKED),
@@ -96,14 +96,13 @@ def _host_config(job: Job, places: Places, cpus: float) -> Description:
 
 
 def _command(job: Job) -> list[str]:
-    """The arguments of the image's entry point, `python -u`."""
-    first, *rest = job.command
+    """Gives the arguments of the image's entry point, `python -u`."""
     plan = {
         "working_folder": JOB_FOLDER,
         "out": OUT_FOLDER,
         "collect": list(job.collect),
-        "limit": job.file_limit_mb * _MEBIBYTE,
-        "command": [_PYTHON_INSIDE if first == PYTHON else first, *rest],
+        "limit": job.file_limit_mb * MEBIBYTE,
+        "command": command_of(job, _PYTHON_INSIDE),
         "environment": environment_of(job, _PYTHON_INSIDE),
     }
     start = (
@@ -113,26 +112,10 @@ def _command(job: Job) -> list[str]:
     return ["-I", "-S", "-B", "-c", start, marshal.dumps(plan).hex()]
 
 
-def _limits(job: Job) -> dict[str, int]:
-    """Per process. No nproc: the kernel counts it per user, over all containers together."""
-    return {
-        "fsize": job.file_limit_mb * _MEBIBYTE,
-        "nofile": OPEN_FILES,
-        "core": 0,
-        "msgqueue": 0,
-        "cpu": math.ceil(job.timeout_s) * 2 + 1,
-        "as": (job.memory_mb + ADDRESS_HEADROOM_MB) * _MEBIBYTE,
-    }
-
-
-def _ulimit(name: str, value: int) -> Description:
-    return {"Name": name, "Soft": value, "Hard": value}
-
-
 def _writable(job: Job) -> dict[str, str]:
-    size = job.file_limit_mb * _MEBIBYTE
+    size = job.file_limit_mb * MEBIBYTE
     options = f"rw,nosuid,nodev,noexec,size={size},nr_inodes={_FILES},mode=1777"
-    return dict.fromkeys(("/tmp", OUT_FOLDER, "/dev/shm"), options)  # noqa: S108
+    return dict.fromkeys(WRITABLE, options)
 
 
 def _mounts(job: Job, places: Places) -> list[Description]:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from sandbox_runner.capture import FLOOD_FACTOR, Captured
+from sandbox_runner.capture import Captured, Stream
 from sandbox_runner.outputs import Collected
 
 _CHUNK = 1 << 16
@@ -27,7 +27,7 @@ _LOST = "the container ended before it could be read"
 
 @dataclass(frozen=True)
 class Conversation:
-    """What the reader needs to know about a running container."""
+    """Holds what the reader needs to know about a running container."""
 
     connection: socket.socket
     mark: bytes  # comes before the outputs and is known to the keeper alone
@@ -44,7 +44,7 @@ class Conversation:
 
 @dataclass(frozen=True)
 class Conclusion:
-    """How a container ended. Unanswered and not by us: somebody else has ended it."""
+    """Tells how a container ended. Unanswered and not by us: somebody else has ended it."""
 
     captured: Captured
     collected: Collected
@@ -52,22 +52,11 @@ class Conclusion:
 
 
 @dataclass
-class _Stream:
-    limit: int
-    kept: bytearray = field(default_factory=bytearray)
-    seen: int = 0
-
-    def take(self, data: bytes | bytearray) -> None:
-        self.seen += len(data)
-        self.kept += data[: max(0, self.limit - len(self.kept))]
-
-
-@dataclass
 class _Demultiplexer:
     """Frames to streams: 1 byte which, 3 zero, 4 length, then the bytes."""
 
     stdout: "_MarkedStream"
-    stderr: _Stream
+    stderr: Stream
     header: bytearray = field(default_factory=bytearray)
     left: int = 0
 
@@ -94,10 +83,10 @@ class _Demultiplexer:
 
 @dataclass
 class _MarkedStream:
-    """The standard output: the job's until the mark, the keeper's after it."""
+    """Reads the standard output: the job's until the mark, the keeper's after it."""
 
     mark: bytes
-    stream: _Stream
+    stream: Stream
     answer_limit: int
     waiting: bytearray = field(default_factory=bytearray)
     answer: bytearray | None = None
@@ -134,8 +123,8 @@ def converse(talk: Conversation) -> Conclusion:
         TimeoutError: not even the engine could end it.
     """
     limit = talk.collect_limit + len(talk.collect) * (_HEADER_LENGTH + _REASON_LENGTH)
-    stdout = _MarkedStream(talk.mark, _Stream(talk.output_limit), limit)
-    stderr = _Stream(talk.output_limit)
+    stdout = _MarkedStream(talk.mark, Stream(talk.output_limit), limit)
+    stderr = Stream(talk.output_limit)
     frames = _Demultiplexer(stdout, stderr)
     reason, kill_at, asked = "", float("inf"), time.monotonic()
     killing: threading.Thread | None = None
@@ -163,20 +152,13 @@ def converse(talk: Conversation) -> Conclusion:
     if killing is not None:
         killing.join()
     stdout.end()
-    captured = Captured(
-        stdout=bytes(stdout.stream.kept),
-        stderr=bytes(stderr.kept),
-        truncated=any(some.seen > len(some.kept) for some in (stdout.stream, stderr)),
-        timed_out=reason == "time",
-        out_of_memory=reason == "memory",
-        flooded=reason == "flood",
-    )
+    captured = Captured(stdout.stream, stderr, reason)
     collected = read_answer(stdout.answer, talk.collect, talk.collect_limit)
     return Conclusion(captured, collected, stdout.answer is not None)
 
 
 def read_answer(answer: bytes | bytearray | None, names: tuple[str, ...], limit: int) -> Collected:
-    """The keeper's answer, believed only where it is exactly what it should be."""
+    """Reads the keeper's answer, believed only where it is exactly what it should be."""
     taken: dict[str, bytes] = {}
     refused = dict.fromkeys(names, _LOST)
     rest = bytes(answer or b"")
@@ -210,11 +192,10 @@ def _patience(talk: Conversation, reason: str, kill_at: float) -> float:
     return min(max(0.0, next_step - time.monotonic()), talk.poll_s)
 
 
-def _broken(talk: Conversation, now: float, streams: tuple[_Stream, _Stream]) -> str:
+def _broken(talk: Conversation, now: float, streams: tuple[Stream, Stream]) -> str:
     if now >= talk.deadline:
         return "time"
-    flooded = any(stream.seen > FLOOD_FACTOR * talk.output_limit for stream in streams)
-    return "flood" if flooded else ""
+    return "flood" if any(stream.floods for stream in streams) else ""
 
 
 def _order_stop(talk: Conversation) -> None:

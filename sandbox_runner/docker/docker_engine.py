@@ -14,10 +14,10 @@ from functools import cache
 from pathlib import Path
 
 from sandbox_runner.docker.container import Description, describe_container
-from sandbox_runner.docker.container_stream import Conclusion, Conversation, converse
+from sandbox_runner.docker.container_stream import Conversation, converse
 from sandbox_runner.docker.staging import staged
 from sandbox_runner.image import BUILD_COMMAND, Engine, find_image, read_recipe
-from sandbox_runner.port import Job, Outcome, SandboxUnavailable
+from sandbox_runner.port import MEBIBYTE, Job, Outcome, SandboxUnavailable
 
 OWNER_LABEL = "stratwright.owner"
 DEADLINE_LABEL = "stratwright.deadline"
@@ -25,7 +25,6 @@ CPUS_VARIABLE = "STRATWRIGHT_DOCKER_CPUS"
 # The share that SECURITY.md names. Jobs run side by side, so a whole examination uses more.
 CPUS = 0.5
 _DEFAULT_HOST = "unix:///var/run/docker.sock"
-_MEBIBYTE = 1024 * 1024
 _ANSWER_S = 30.0  # for one request; starting a container takes 0.3 s
 _DEATH_S = 10.0  # from the kill of a container until the engine knows
 _LEFT_S = 120.0  # after its time-out a container whose owner is unknown counts as left behind
@@ -37,7 +36,7 @@ _ENGINE_HINT = (
 
 @dataclass(frozen=True)
 class DockerSandbox:
-    """One engine, one image, one share of the processors per job."""
+    """Runs jobs on one engine, with one image and one share of the processors each."""
 
     host: str
     image: str  # by id: a name could be moved to another image
@@ -47,7 +46,7 @@ class DockerSandbox:
 
     @property
     def name(self) -> str:
-        """Which engine."""
+        """Tells which engine."""
         return f"docker (engine {self.engine_version})"
 
     def run(self, job: Job) -> Outcome:
@@ -62,7 +61,7 @@ class DockerSandbox:
 
 
 def open_docker(host: str | None = None) -> DockerSandbox:
-    """The engine's sandbox, as its trial run shows.
+    """Opens the engine's sandbox, as its trial run shows.
 
     Raises:
         SandboxUnavailable: no engine, no image, or it does not isolate.
@@ -74,19 +73,19 @@ def open_docker(host: str | None = None) -> DockerSandbox:
 
 
 def engine_host() -> str:
-    """Where the engine is expected."""
+    """Tells where the engine is expected."""
     return os.environ.get("DOCKER_HOST") or _DEFAULT_HOST
 
 
 def engine_may_answer() -> bool:
-    """Whether it is worth asking: without a socket there is no engine, and no SDK is loaded."""
+    """Says whether to ask: without a socket there is no engine, and no SDK is loaded."""
     host = engine_host()
     return not host.startswith("unix://") or Path(host.removeprefix("unix://")).exists()
 
 
 @cache
 def _try(host: str, cpus: float) -> DockerSandbox | SandboxUnavailable:
-    """The sandbox, or why not; asked once per process, because the answer costs a run."""
+    """Gives the sandbox, or why not; asked once per process, because the answer costs a run."""
     from sandbox_runner.probe import find_leaks
 
     try:
@@ -231,7 +230,7 @@ def _machine() -> str:
 
 
 def _started(pid: str) -> str:
-    """When a process began, which tells it from a later one with the same number."""
+    """Tells when a process began, which tells it from a later one with the same number."""
     try:
         return Path("/proc", pid, "stat").read_text("utf-8").rpartition(")")[2].split()[19]
     except OSError:
@@ -249,11 +248,18 @@ def _container(engine: Engine, description: Description) -> Iterator[str]:
 
 def _remove(engine: Engine, container: str) -> None:
     """Kill it and take it away; if the engine cannot, the next start's sweep will."""
+    with _forgiven():
+        engine.remove_container(container, force=True, v=True)
+
+
+@contextmanager
+def _forgiven() -> Iterator[None]:
+    """Lets a request fail; an engine that is gone shows in the next one."""
     import docker
     import requests
 
     with suppress(docker.errors.DockerException, requests.exceptions.RequestException):
-        engine.remove_container(container, force=True, v=True)
+        yield
 
 
 def _run(engine: Engine, container: str, job: Job) -> Outcome:
@@ -267,7 +273,7 @@ def _run(engine: Engine, container: str, job: Job) -> Outcome:
             connection=connection,
             mark=mark,
             collect=job.collect,
-            collect_limit=job.file_limit_mb * _MEBIBYTE,
+            collect_limit=job.file_limit_mb * MEBIBYTE,
             output_limit=job.output_limit,
             deadline=started + job.timeout_s,
             out_of_memory=lambda: _memory_ran_out(engine, container, since),
@@ -279,33 +285,18 @@ def _run(engine: Engine, container: str, job: Job) -> Outcome:
             raise SandboxUnavailable(f"The Docker engine failed: {error}.", _ENGINE_HINT) from error
         _kill(engine, container)
     code = int(engine.wait(container, timeout=_DEATH_S)["StatusCode"])
-    memory = end.captured.out_of_memory or _state(engine, container)["OOMKilled"] is True
-    if not (end.answered or end.captured.killed or memory):
+    memory = engine.inspect_container(container)["State"]["OOMKilled"] is True
+    if not (end.answered or end.captured.reason or memory):
         raise SandboxUnavailable(
             "The job's container was ended from outside, or the engine was stopped.",
             "Run it again; if nobody stopped it, the engine's log says what did.",
         )
-    return _outcome(end, code, memory, time.monotonic() - started)
-
-
-def _outcome(end: Conclusion, code: int, out_of_memory: bool, seconds: float) -> Outcome:
-    captured = end.captured
-    return Outcome(
-        exit_code=None if captured.killed or out_of_memory else code,
-        timed_out=captured.timed_out,
-        out_of_memory=out_of_memory,
-        stdout=captured.stdout,
-        stderr=captured.stderr,
-        truncated=captured.truncated,
-        outputs=end.collected.taken,
-        refused=end.collected.refused,
-        seconds=seconds,
-    )
+    return end.captured.outcome(code, memory, end.collected, time.monotonic() - started)
 
 
 @contextmanager
 def _attached(engine: Engine, container: str) -> Iterator[socket.socket]:
-    """The container's three streams, before it has any: no byte of them is missed."""
+    """Gives the container's three streams, before it has any: no byte of them is missed."""
     wrapped = engine.attach_socket(
         container, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
     )
@@ -322,13 +313,8 @@ def _attached(engine: Engine, container: str) -> Iterator[socket.socket]:
                 open_end.close()
 
 
-def _state(engine: Engine, container: str) -> Description:
-    state: Description = engine.inspect_container(container)["State"]
-    return state
-
-
 def _memory_ran_out(engine: Engine, container: str, since: float) -> bool:
-    """Whether the kernel has killed one of its processes; its state tells only at its own end."""
+    """Says whether the kernel has killed one of its processes; its state tells it only later."""
     events = engine.events(
         since=f"{since:.6f}",
         until=f"{time.time():.6f}",
@@ -340,9 +326,5 @@ def _memory_ran_out(engine: Engine, container: str, since: float) -> bool:
 
 def _kill(engine: Engine, container: str) -> None:
     """SIGKILL for process 1, and with it for every other; a dead container is dead already."""
-    import docker
-    import requests
-
-    # An engine that is gone shows in the next request, which is not a kill.
-    with suppress(docker.errors.DockerException, requests.exceptions.RequestException):
+    with _forgiven():
         engine.kill(container, "SIGKILL")

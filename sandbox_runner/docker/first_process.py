@@ -23,7 +23,9 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from typing import NoReturn
+
+    from sandbox_runner.inner_layout import Plan
 
 _SET_DUMPABLE = 4
 _SIGKILL = 9
@@ -57,7 +59,7 @@ def _read_line() -> bytes:
     return line[:-1]
 
 
-def _become(plan: dict[str, Any]) -> NoReturn:
+def _become(plan: Plan) -> NoReturn:
     os.setsid()
     os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
     os.closerange(3, 256)
@@ -70,7 +72,7 @@ def _become(plan: dict[str, Any]) -> NoReturn:
 
 
 def _wait(child: int) -> int:
-    """The job's exit code, 128 + n for signal n; also when the trusted side says stop."""
+    """Gives the job's exit code, 128 + n for signal n; also when the trusted side says stop."""
     poll = select.poll()
     poll.register(0, select.POLLIN | select.POLLHUP)
     poll.register(os.pidfd_open(child), select.POLLIN)
@@ -98,7 +100,7 @@ def _end_all() -> None:
             return
 
 
-def _answer(mark: bytes, plan: dict[str, Any]) -> None:
+def _answer(mark: bytes, plan: Plan) -> None:
     _write(mark)
     if not plan["collect"]:
         return

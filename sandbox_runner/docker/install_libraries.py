@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def _installed(requirements: Path) -> bool:
-    """Whether every line is pinned and holds already: then the base brought the libraries."""
+    """Says whether every line is pinned and holds already: then the base brought the libraries."""
     lines = requirements.read_text("utf-8").splitlines()
     pins = [line.split("==") for line in lines if line.strip() and not line.startswith("#")]
     try:

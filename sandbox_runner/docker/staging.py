@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sandbox_runner.docker.container import Places
-from sandbox_runner.inner_layout import CANDIDATE_FOLDERS, HOUSE, PACKAGES, candidate_links
+from sandbox_runner.inner_layout import candidate_links, own_files
 from sandbox_runner.port import PACKAGES_FOLDER, Job, SandboxUnavailable
 
 _PREFIX = "stratwright-job-"
@@ -18,7 +18,7 @@ _PREFIX = "stratwright-job-"
 
 @contextmanager
 def staged(job: Job) -> Iterator[Places]:
-    """The folders, which are gone afterwards.
+    """Gives the folders, which are gone afterwards.
 
     Our packages come along as a copy, with their bytecode: a mount for each of their files, which
     would leave the host's own `Backtest/codes` out as well, costs more than copying 1 MB.
@@ -72,25 +72,15 @@ def _make_folder(folder: Path) -> None:
 
 def _copy_packages(folder: Path) -> None:
     _make_folder(folder)
-    for package in PACKAGES:
-        for source in sorted((HOUSE / package).rglob("*")):
-            inner = source.relative_to(HOUSE)
-            if source.is_file() and _belongs(inner):
-                target = folder / inner
-                for above in reversed(inner.parents):
-                    _make_folder(folder / above)
-                # With its time: bytecode is valid only beside a source of the same age.
-                shutil.copy2(source, target)
-                target.chmod(0o444)
+    for inner, source in own_files():
+        if source.suffix != ".pyc" or f".{sys.implementation.cache_tag}.pyc" in source.name:
+            target = folder / inner
+            for above in reversed(Path(inner).parents):
+                _make_folder(folder / above)
+            # With its time: bytecode is valid only beside a source of the same age.
+            shutil.copy2(source, target)
+            target.chmod(0o444)
     for link, target_path in candidate_links():
         place = folder / link.removeprefix(f"{PACKAGES_FOLDER}/")
         _make_folder(place.parent)
         place.symlink_to(target_path)
-
-
-def _belongs(inner: Path) -> bool:
-    if any(inner.is_relative_to(generated) for generated in CANDIDATE_FOLDERS):
-        return False
-    if inner.suffix == ".pyc":
-        return f".{sys.implementation.cache_tag}.pyc" in inner.name
-    return True

@@ -1,1 +1,1 @@
-"""What runs inside the sandbox."""
+"""Runs inside the sandbox."""

@@ -28,7 +28,7 @@ COLUMNS = ("open", "high", "low", "close", "volume")
 
 
 class _LoopWithoutSockets(asyncio.SelectorEventLoop):
-    """An event loop that no other thread wakes: it needs no socket, which a sandbox may refuse."""
+    """Runs without a socket, which a sandbox may refuse: no other thread wakes this loop."""
 
     def _make_self_pipe(self) -> None:
         pass
@@ -74,7 +74,7 @@ def frame_of(candles: dict[str, list[float]]) -> pd.DataFrame:
 
 
 def _signals(request: Data, config: Data) -> Data:
-    """What the strategy marks, bar by bar, loaded by Freqtrade's own loader."""
+    """Tells what the strategy marks, bar by bar, loaded by Freqtrade's own loader."""
     strategy = import_module("freqtrade.resolvers").StrategyResolver.load_strategy(config)
     strategy.ft_bot_start()
     signals: Data = {}
@@ -93,7 +93,7 @@ def _signals(request: Data, config: Data) -> Data:
 
 
 def _tiers(market: Data) -> list[dict[str, float]]:
-    """The maintenance margins of a market; no leverage is used, so any size may be traded."""
+    """Gives the maintenance margins of a market; no leverage is used, so any size may be traded."""
     return [
         {
             "minNotional": value,
@@ -107,7 +107,6 @@ def _tiers(market: Data) -> list[dict[str, float]]:
 
 
 def _backtest(request: Data, config: Data) -> list[Data]:
-    """The trades of Freqtrade's own back-test."""
     backtesting = import_module("freqtrade.optimize.backtesting").Backtesting(config)
     if config["trading_mode"] == "futures":
         tiers = backtesting.exchange._leverage_tiers

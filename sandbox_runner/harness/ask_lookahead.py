@@ -108,7 +108,7 @@ def _run(job: Path, request: Data, run: Data) -> Data:
 
 
 def _columns(name: str, pair: str, folder: Path, candles: pd.DataFrame) -> Data:
-    """Every column of the frame that the strategy leaves."""
+    """Gives every column of the frame that the strategy leaves."""
     resolver = import_module("freqtrade.resolvers.strategy_resolver").StrategyResolver
     bars = len(candles)
     strategy = resolver.load_strategy(_config(name, pair, folder))
@@ -151,7 +151,7 @@ def _config(name: str, pair: str, folder: Path) -> Data:
 
 
 class _Provider:
-    """What Freqtrade's DataProvider offers to a strategy, made of one history."""
+    """Holds what Freqtrade's DataProvider offers to a strategy, made of one history."""
 
     def __init__(self, frame: pd.DataFrame, step: pd.Timedelta, pair: str) -> None:
         self._frame = frame
@@ -162,7 +162,7 @@ class _Provider:
     def get_pair_dataframe(
         self, pair: str, timeframe: str | None = None, candle_type: str = ""
     ) -> pd.DataFrame:
-        """The candles of a pair in a timeframe, the complete ones."""
+        """Gives the candles of a pair in a timeframe, the complete ones."""
         del pair, candle_type
         helper = import_module("freqtrade.exchange.exchange_utils_timeframe")
         wanted = pd.Timedelta(minutes=helper.timeframe_to_minutes(timeframe)) if timeframe else None
@@ -176,22 +176,19 @@ class _Provider:
 
     ohlcv = historic_ohlcv = get_pair_dataframe
 
-    def get_analyzed_dataframe(self, pair: str, timeframe: str) -> tuple[pd.DataFrame, Any]:
+    def get_analyzed_dataframe(self, pair: str, timeframe: str) -> tuple[pd.DataFrame, object]:
         """Nothing is analysed yet while a strategy computes its indicators."""
         del pair, timeframe
         return pd.DataFrame(), self._frame["date"].iloc[0]
 
     def current_whitelist(self) -> list[str]:
-        """The one pair."""
         return [self._pair]
 
     @property
     def available_pairs(self) -> list[tuple[str, str]]:
-        """The one pair."""
         return [(self._pair, "")]
 
     def market(self, pair: str) -> Data:
-        """What is known of the pair's market."""
         base, _, quote = pair.partition("/")
         return {"symbol": pair, "base": base, "quote": quote, "active": True}
 
@@ -203,7 +200,7 @@ class _Provider:
     orderbook = ticker
 
 
-def _plain(column: Any, asked: list[int]) -> list[Any]:
+def _plain(column: pd.Series, asked: list[int]) -> list[object]:
     values = column.iloc[asked]
     if values.dtype.kind == "b":
         return [bool(value) for value in values]
@@ -212,7 +209,7 @@ def _plain(column: Any, asked: list[int]) -> list[Any]:
     return [None if _is_missing(value) else str(value)[:_TEXT] for value in values]
 
 
-def _number(value: float) -> Any:
+def _number(value: float) -> float | str | None:
     if math.isfinite(value):
         return value
     return None if math.isnan(value) else str(value)

@@ -51,12 +51,14 @@ from sandbox_runner.request import DECISIONS_FILE, LONG_ID, REQUEST_FILE, SHORT_
 # Imported before any candidate, so that no run pays for it: once instead of fifty times.
 _WARM = (
     *("talib", "talib.abstract", "adapters.loop.array_path", "adapters.base_adapter"),
-    *("adapters.loop.entries", "adapters.series", "adapters.sizing", "adapters.loop.solo_loop"),
+    *("adapters.loop.entries", "adapters.series", "adapters.sizing", "adapters.loop.quiet_bars"),
     *("adapters.strategy_cli", "adapters.strategy_loop"),
-    *("Backtest.compiled.signal_run", "Backtest.walk"),
+    "Backtest.compiled.signal_run",
 )
 _PR_SET_CHILD_SUBREAPER = 36
 _MESSAGE = 500
+# An order or null, and for a long and a short what its exit rule says; None where all are null.
+Answer = list[object] | None
 # Small and large, in turn: no exit rule may ask for more than the side.
 _VOLUMES, _ENTRIES, _LEVELS = (0.001, 2.0, 450.0, 3e7), (0.02, 95.0, 61_000.0), (None, 1.0, 1e6)
 
@@ -90,7 +92,7 @@ def _question(job: Path, request: Request, run: Run) -> Question:
     return lambda: {"name": run.name, "symbol": run.symbol} | _run(job, request, run)
 
 
-def _run(job: Path, request: Request, run: Run) -> dict[str, Any]:
+def _run(job: Path, request: Request, run: Run) -> dict[str, object]:
     path = job / request.strategy
     try:
         frame = read_candles(job / run.candles, run.bars)
@@ -118,9 +120,9 @@ def _load(path: Path) -> ModuleType:
 
 
 def _converse(
-    strategy: Any, frame: Any, run: Run, number: int
-) -> tuple[list[list[Any] | None], str]:
-    """What is answered in one pass, and a digest of the indicators behind it."""
+    strategy: Any, frame: pd.DataFrame, run: Run, number: int
+) -> tuple[list[Answer], str]:
+    """Tells what is answered in one pass, and a digest of the indicators behind it."""
     asked: Sequence[int] = range(len(frame)) if run.at is None else run.at
     if number and run.later is not None:
         asked = run.later
@@ -128,7 +130,8 @@ def _converse(
         return [_ask_at_the_end(strategy, frame, run.symbol, idx) for idx in asked], ""
     indicators = strategy.prepare_indicators(frame)
     digest = _digest(indicators)
-    shown, held = frame, [indicators]
+    shown: Any = frame
+    held = [indicators]
     if run.views and number == 0:
         shown = frame_view(frame)
         held.append({name: series_view(values) for name, values in indicators.items()})
@@ -138,13 +141,13 @@ def _converse(
     return answers, digest
 
 
-def _ask_at_the_end(strategy: Any, frame: Any, symbol: str, idx: int) -> list[Any] | None:
-    """The bar as the last one of its history: one candle more is a new question."""
+def _ask_at_the_end(strategy: Any, frame: pd.DataFrame, symbol: str, idx: int) -> Answer:
+    """Asks about a bar as the last one of its history: one candle more is a new question."""
     history = frame.iloc[: idx + 1].copy()
     return _ask(strategy, history, strategy.prepare_indicators(history), symbol, idx)
 
 
-def _ask(strategy: Any, frame: Any, indicators: Any, symbol: str, idx: int) -> list[Any] | None:
+def _ask(strategy: Any, frame: Any, indicators: Any, symbol: str, idx: int) -> Answer:
     answers = [plain(strategy.find_entries(frame, indicators, idx))]
     for position in _positions(symbol, idx % 12):
         shown = dict(position)
@@ -155,8 +158,8 @@ def _ask(strategy: Any, frame: Any, indicators: Any, symbol: str, idx: int) -> l
 
 
 @functools.cache
-def _positions(symbol: str, idx: int) -> tuple[dict[str, Any], ...]:
-    """A long and a short position, to be copied."""
+def _positions(symbol: str, idx: int) -> tuple[dict[str, object], ...]:
+    """Gives a long and a short position, to be copied."""
     return tuple(
         {
             "position_id": position_id,
@@ -180,8 +183,8 @@ def _positions(symbol: str, idx: int) -> tuple[dict[str, Any], ...]:
     )
 
 
-def _signals(strategy: Any, frame: Any) -> dict[str, list[int]]:
-    """The bars at which each rule holds, as a compiled engine would read them."""
+def _signals(strategy: Any, frame: pd.DataFrame) -> dict[str, list[int]]:
+    """Gives the bars at which each rule holds, as a compiled engine would read them."""
     offered = strategy.signals(strategy.prepare_indicators(frame))
     return {
         rule: np.flatnonzero(np.asarray(offered[rule])).tolist()
@@ -202,7 +205,7 @@ def _digest(indicators: Any) -> str:
     return digest.hexdigest()
 
 
-def _describe(error: BaseException, path: Path) -> dict[str, Any]:
+def _describe(error: BaseException, path: Path) -> dict[str, object]:
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame.lineno for frame in frames if frame.filename == str(path)]
     line = own[-1] if own else None

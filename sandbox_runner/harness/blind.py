@@ -18,7 +18,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from sandbox_runner.port import JOB_FOLDER, OUT_FOLDER
+from sandbox_runner.port import JOB_FOLDER, WRITABLE
 
 _CREATE, _ADD_RULE, _RESTRICT = 444, 445, 446  # the same on every processor
 _VERSION, _PATH_BENEATH = 1, 1
@@ -29,7 +29,6 @@ _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE
 # files off with 3, devices' commands with 5; 6 adds signals and sockets to other processes.
 _HANDLED = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
 _SCOPED = 3
-WRITABLE = ("/tmp", OUT_FOLDER, "/dev/shm")  # noqa: S108 - the sandbox's own
 _CLOSED = (JOB_FOLDER, "/proc", "/dev", "/sys", *WRITABLE)
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -45,7 +44,7 @@ class _Beneath(ctypes.Structure):
 
 
 def landlock_version() -> int:
-    """The kernel's version of Landlock, 0 if it has none."""
+    """Gives the kernel's version of Landlock, 0 if it has none."""
     return max(0, int(_libc.syscall(_CREATE, None, 0, _VERSION)))
 
 

@@ -21,14 +21,16 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from adapters.testing import both_answers, market
 from sandbox_runner.harness.fresh_children import start, wait
 
 REQUEST = "likeness.json"
 _LONGEST_ANSWER = 200
-Columns = dict[str, Any]
-Look = tuple[Columns, list[Any], list[Any]]
+Columns = dict[str, NDArray[Any]]
+Look = tuple[Columns, list[object], list[object]]
 
 
 def main(job: Path = Path("/job"), out: Path = Path("/out")) -> None:
@@ -47,7 +49,7 @@ def main(job: Path = Path("/job"), out: Path = Path("/out")) -> None:
 
 
 def loaded(source: str) -> ModuleType:
-    """A strategy from its text."""
+    """Gives a strategy from its text."""
     spec = importlib.util.spec_from_loader("version", loader=None)
     if spec is None:
         raise ImportError("no module can be made")
@@ -56,7 +58,7 @@ def loaded(source: str) -> ModuleType:
     return module
 
 
-def look(module: Any, frame: Any) -> Look:
+def look(module: ModuleType, frame: pd.DataFrame) -> Look:
     """Everything a strategy says of a market: its columns, its answers, its arrays' answers."""
     strategy = module.Strategy({})
     columns = {
@@ -66,7 +68,7 @@ def look(module: Any, frame: Any) -> Look:
 
 
 def constant(looks: list[Columns]) -> list[str]:
-    """The columns that have one and the same value wherever they have one."""
+    """Gives the columns that have one and the same value wherever they have one."""
     names = looks[0]
     found = []
     for name in names:
@@ -78,7 +80,7 @@ def constant(looks: list[Columns]) -> list[str]:
 
 
 def first_difference(own: Look, other: Look) -> str:
-    """What differs first, and at which bar; empty if nothing does."""
+    """Tells what differs first, and at which bar; empty if nothing does."""
     if set(own[0]) != set(other[0]):
         return "columns, bar 0"
     for name, values in own[0].items():
@@ -88,14 +90,16 @@ def first_difference(own: Look, other: Look) -> str:
         apart = ~((values == theirs) | ((values != values) & (theirs != theirs)))
         if apart.any():
             return f"{name}, bar {int(apart.argmax())}"
-    for name, mine, theirs in zip(("methods", "arrays"), own[1:], other[1:], strict=True):
-        for bar, (ours, its) in enumerate(zip(mine, theirs, strict=True)):
+    for name, mine, others in zip(("methods", "arrays"), own[1:], other[1:], strict=True):
+        for bar, (ours, its) in enumerate(zip(mine, others, strict=True)):
             if ours != its:
                 return f"answer of its {name}, bar {bar}"
     return ""
 
 
-def _in_a_fork(version: str, own: dict[int, Look], markets: dict[int, Any], seconds: int) -> str:
+def _in_a_fork(
+    version: str, own: dict[int, Look], markets: dict[int, pd.DataFrame], seconds: int
+) -> str:
     def compare(writer: int) -> int:
         signal.alarm(seconds)
         module = loaded(version)

@@ -6,11 +6,10 @@ import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from sandbox_runner.harness.blind import landlock_version, sweep
 
-Question = Callable[[], dict[str, Any]]
+Question = Callable[[], dict[str, object]]
 
 
 def answer_all(questions: Sequence[Question], workers: int, file: Path) -> None:
@@ -31,13 +30,9 @@ def answer_all(questions: Sequence[Question], workers: int, file: Path) -> None:
 
 
 def start(work: Callable[[int], int]) -> tuple[int, int]:
-    """Starts a child that does its work and ends with the exit code that this returns.
+    """Starts a child that ends with the exit code of its work, which is given a pipe to write to.
 
-    Args:
-        work: is given the end of a pipe to write to.
-
-    Returns:
-        The child's number, and the end of the pipe to read from.
+    The result is the child's number, and the end of the pipe to read from.
     """
     reader, writer = os.pipe()
     child = os.fork()

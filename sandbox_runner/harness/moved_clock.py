@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 _PT_DYNAMIC, _PT_RELRO = 2, 0x6474E552
 _STRINGS, _SYMBOLS, _RELOCATIONS, _RELOCATIONS_SIZE = 5, 6, 7, 8
@@ -39,16 +40,15 @@ define i32 @clock_gettime(i32 %clock, ptr %at) {{
   %either = or i1 %wall, %coarse
   %any = or i1 %either, %atomic
   %moves = and i1 %good, %any
-  br i1 %moves, label %move, label %done
-move:
-  %now = load i64, ptr %at
-  %shift = load i64, ptr inttoptr (i64 {shift} to ptr)
-  %moved = add i64 %now, %shift
-  store i64 %moved, ptr %at
-  br label %done
-done:
-  ret i32 %answer
-}}
+{move}
+define i32 @gettimeofday(ptr %at, ptr %zone) {{
+  %answer = call i32 inttoptr (i64 {gettimeofday} to ptr)(ptr %at, ptr %zone)
+  %moves = icmp ne ptr %at, null
+{move}
+define i32 @timespec_get(ptr %at, i32 %base) {{
+  %answer = call i32 inttoptr (i64 {timespec_get} to ptr)(ptr %at, i32 %base)
+  %moves = icmp eq i32 %answer, 1
+{move}
 define i64 @time(ptr %at) {{
   %now = call i64 inttoptr (i64 {time} to ptr)(ptr null)
   %shift = load i64, ptr inttoptr (i64 {shift} to ptr)
@@ -61,23 +61,10 @@ tell:
 done:
   ret i64 %moved
 }}
-define i32 @gettimeofday(ptr %at, ptr %zone) {{
-  %answer = call i32 inttoptr (i64 {gettimeofday} to ptr)(ptr %at, ptr %zone)
-  %told = icmp ne ptr %at, null
-  br i1 %told, label %move, label %done
-move:
-  %now = load i64, ptr %at
-  %shift = load i64, ptr inttoptr (i64 {shift} to ptr)
-  %moved = add i64 %now, %shift
-  store i64 %moved, ptr %at
-  br label %done
-done:
-  ret i32 %answer
-}}
-define i32 @timespec_get(ptr %at, i32 %base) {{
-  %answer = call i32 inttoptr (i64 {timespec_get} to ptr)(ptr %at, i32 %base)
-  %good = icmp eq i32 %answer, 1
-  br i1 %good, label %move, label %done
+"""
+# The end of the three that fill in the time: move it where it is to be moved.
+_MOVE = """
+  br i1 %moves, label %move, label %done
 move:
   %now = load i64, ptr %at
   %shift = load i64, ptr inttoptr (i64 {shift} to ptr)
@@ -96,7 +83,7 @@ class ClockNotMoved(RuntimeError):
 
 
 class _Header(ctypes.Structure):
-    """A part of a loaded object, as its program header describes it."""
+    """Holds a part of a loaded object, as its program header describes it."""
 
     _fields_ = (
         *(("kind", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("offset", ctypes.c_uint64)),
@@ -106,7 +93,7 @@ class _Header(ctypes.Structure):
 
 
 class _Loaded(ctypes.Structure):
-    """A loaded object, as `dl_iterate_phdr` describes it."""
+    """Holds a loaded object, as `dl_iterate_phdr` describes it."""
 
     _fields_ = (
         *(("base", ctypes.c_uint64), ("name", ctypes.c_char_p)),
@@ -115,7 +102,7 @@ class _Loaded(ctypes.Structure):
 
 
 class _Hooks:
-    """The functions that move the clock, and the entries that point to them."""
+    """Holds the functions that move the clock, and the entries that point to them."""
 
     def __init__(self) -> None:
         if sys.platform != "linux" or ctypes.sizeof(ctypes.c_void_p) != 8:
@@ -128,7 +115,8 @@ class _Hooks:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         machine = llvm.Target.from_default_triple().create_target_machine()
-        code = _CODE.format(shift=ctypes.addressof(self._shift), **real)
+        shift = ctypes.addressof(self._shift)
+        code = _CODE.format(shift=shift, move=_MOVE.format(shift=shift), **real)
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(code), machine)
         self._engine.finalize_object()
         self._ours = {name: self._engine.get_function_address(name) for name in _NAMES}
@@ -142,7 +130,6 @@ class _Hooks:
             _imp.create_dynamic = self._load_and_place
 
     def move(self, seconds: int) -> None:
-        """Set the shift."""
         self._shift.value = seconds
 
     def _load_and_place(self, *arguments: Any) -> Any:
@@ -198,7 +185,7 @@ def _address(function: Any) -> int:
 
 
 def _read_only(base: int, headers: list[_Header], entry: int) -> bool:
-    """Whether an entry lies where the loader has taken the right to write away."""
+    """Says whether an entry lies where the loader has taken the right to write away."""
     return any(
         h.kind == _PT_RELRO and base + h.address <= entry < base + h.address + h.size
         for h in headers
@@ -206,7 +193,7 @@ def _read_only(base: int, headers: list[_Header], entry: int) -> bool:
 
 
 def _entries(base: int, dynamic: int) -> Iterator[tuple[str, int]]:
-    """The entries of an object for our names."""
+    """Gives the entries of an object for our names."""
     tags: dict[int, int] = {}
     while (tag := ctypes.c_int64.from_address(dynamic).value) != 0:
         tags[tag] = ctypes.c_uint64.from_address(dynamic + 8).value
@@ -233,13 +220,13 @@ def _entries(base: int, dynamic: int) -> Iterator[tuple[str, int]]:
             yield name, base + int(relocations["place"][found])
 
 
-def _table(address: int, size: int, kind: np.dtype[np.void]) -> Any:
+def _table(address: int, size: int, kind: np.dtype[np.void]) -> NDArray[np.void]:
     """Memory as records, without a copy."""
     return np.frombuffer(memoryview((ctypes.c_char * size).from_address(address)), kind)
 
 
 def _offsets(strings: bytes, name: bytes) -> Iterator[int]:
-    """Where a name stands in a table of names; it may be the end of a longer one."""
+    """Tells where a name stands in a table of names; it may be the end of a longer one."""
     at = strings.find(name + b"\0")
     while at >= 0:
         yield at
@@ -277,14 +264,14 @@ def prepare_clock() -> None:
 
 
 def _real_time() -> float:
-    """The time that nothing moves: the C library's own, by its address."""
+    """Gives the time that nothing moves: the C library's own, by its address."""
     moment = (ctypes.c_int64 * 2)()
     ctypes.CDLL(None).clock_gettime(0, ctypes.byref(moment))
     return float(moment[0])
 
 
 def _clocks() -> dict[str, float]:
-    """What the clocks that a strategy could read show."""
+    """Tells what the clocks that a strategy could read show."""
     return {
         "time": time.time(),
         "datetime": datetime.datetime.now(datetime.UTC).timestamp(),

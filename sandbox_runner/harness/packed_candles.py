@@ -16,7 +16,7 @@ _KINDS = "fiubUM"  # floats, integers, booleans, text, times
 
 
 def pack_candles(frame: pd.DataFrame) -> bytes:
-    """The bytes of a frame with its columns and its index.
+    """Gives the bytes of a frame with its columns and its index.
 
     Raises:
         ValueError: a column holds something other than numbers, booleans, times or text.
@@ -53,7 +53,7 @@ def _pack(name: str, values: Any) -> tuple[dict[str, object], bytes]:
 
 
 def read_candles(path: Path, bars: int | None = None) -> pd.DataFrame:
-    """The frame of a file, or its first bars.
+    """Reads the frame of a file, or its first bars.
 
     Raises:
         ValueError: the file has fewer bars than asked for, or is not of this form.

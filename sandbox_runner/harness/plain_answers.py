@@ -1,7 +1,6 @@
 """Turns what a strategy answers into plain JSON values, or says why it cannot be taken."""
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -14,8 +13,8 @@ class NotPlain(ValueError):
     """An answer holds something that is not plain data."""
 
 
-def plain(value: object, depth: int = _DEPTH) -> Any:
-    """The same value in JSON's own types; floats keep every bit.
+def plain(value: object, depth: int = _DEPTH) -> object:
+    """Gives the same value in JSON's own types; floats keep every bit.
 
     Raises:
         NotPlain: NaN, an infinity, an object, or more than an order could need.

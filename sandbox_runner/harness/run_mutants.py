@@ -21,10 +21,14 @@ import signal
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox_runner.harness.fresh_children import start, wait
 
+if TYPE_CHECKING:
+    import pytest
+
+Data = dict[str, Any]  # the request
 REQUEST = "mutants.json"
 _WARM = ("pytest", "talib", "pandas.testing", "adapters.series", "adapters.testing")
 _PASSED, _FAILED = 0, 1
@@ -66,7 +70,7 @@ def _warm_market(tests: bytes) -> None:
             getattr(testing, kind.decode())(bars=bars, seed=seed, minutes=minutes)
 
 
-def _start(request: dict[str, Any], tests: bytes, source: bytes) -> tuple[int, int]:
+def _start(request: Data, tests: bytes, source: bytes) -> tuple[int, int]:
     def work(writer: int) -> int:
         signal.alarm(int(request["seconds"]))
         os.setpgid(0, 0)
@@ -75,8 +79,8 @@ def _start(request: dict[str, Any], tests: bytes, source: bytes) -> tuple[int, i
     return start(work)
 
 
-def _run(request: dict[str, Any], tests: bytes, source: bytes, writer: int) -> int:
-    """The tests on one version; whatever it prints is nobody's business."""
+def _run(request: Data, tests: bytes, source: bytes, writer: int) -> int:
+    """Runs the tests on one version; what it prints is thrown away."""
     pytest = importlib.import_module("pytest")
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)
@@ -104,13 +108,11 @@ class _FirstFailure:
     def __init__(self, writer: int) -> None:
         self._writer = writer
 
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        """Called by pytest for each part of a test."""
+    def pytest_runtest_logreport(self, report: "pytest.TestReport") -> None:
         if report.failed:
             os.write(self._writer, report.nodeid.rpartition("::")[2].encode()[:200])
 
-    def pytest_collectreport(self, report: Any) -> None:
-        """Called by pytest for each file."""
+    def pytest_collectreport(self, report: "pytest.CollectReport") -> None:
         if report.failed:
             os.write(self._writer, b"collection")
 

@@ -1,1 +1,1 @@
-"""The sandbox as Linux namespaces, by bubblewrap or util-linux."""
+"""Runs jobs in Linux namespaces, by bubblewrap or util-linux."""

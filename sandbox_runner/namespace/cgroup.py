@@ -21,7 +21,7 @@ _TRIED: dict[Path, bool] = {}  # group -> whether a process of ours may enter on
 
 @dataclass(frozen=True)
 class Membership:
-    """One hierarchy that we are part of: its controllers, our folder, and whether it is v2."""
+    """Describes a hierarchy that we are part of: its controllers, our folder, whether it is v2."""
 
     controllers: frozenset[str]
     folder: Path
@@ -30,17 +30,17 @@ class Membership:
 
 @dataclass(frozen=True)
 class ControlGroup:
-    """The folders that limit one job; a process enters by writing its id into `entrances`."""
+    """Holds the folders that limit one job; a process enters by its id into `entrances`."""
 
     folders: tuple[Path, ...]
 
     @property
     def entrances(self) -> tuple[Path, ...]:
-        """The files that take a process id."""
+        """Gives the files that take a process id."""
         return tuple(folder / "cgroup.procs" for folder in self.folders)
 
     def killed_for_memory(self) -> bool:
-        """Whether the kernel has killed a member because the group was full."""
+        """Says whether the kernel has killed a member because the group was full."""
         for folder in self.folders:
             for name in ("memory.events", "memory.oom_control"):
                 with suppress(OSError):
@@ -63,7 +63,7 @@ class ControlGroup:
 
 
 def make_group(memory_mb: int, processes: int) -> ControlGroup | None:
-    """A group with both limits, or None where memory cannot be limited this way."""
+    """Makes a group with both limits, or None where memory cannot be limited this way."""
     made: list[Path] = []
     name = f"{_PREFIX}{os.getpid()}-{secrets.token_hex(8)}"
     memory_limited = False
@@ -83,7 +83,7 @@ def make_group(memory_mb: int, processes: int) -> ControlGroup | None:
 
 
 def read_memberships(proc: Path = Path("/proc/self")) -> list[Membership]:
-    """Where we stand in each hierarchy that limits memory or processes and is mounted here."""
+    """Tells where we stand in each mounted hierarchy that limits memory or processes."""
     mounts = _mounted((proc / "mountinfo").read_text("utf-8").splitlines())
     found = []
     for line in (proc / "cgroup").read_text("utf-8").splitlines():
@@ -125,7 +125,7 @@ def _mounted(lines: Iterable[str]) -> list[tuple[frozenset[str] | None, str, Pat
 
 
 def _available(folder: Path) -> frozenset[str]:
-    """The controllers that a sibling of our version 2 group would have."""
+    """Gives the controllers that a sibling of our version 2 group would have."""
     with suppress(OSError):
         return frozenset((folder.parent / "cgroup.subtree_control").read_text("ascii").split())
     return frozenset()

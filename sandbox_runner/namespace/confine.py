@@ -20,7 +20,9 @@ from sandbox_runner.namespace.syscalls import install_filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from typing import NoReturn
+
+    from sandbox_runner.inner_layout import Plan
 
 _CLONE_NEWUSER = 0x10000000
 _SET_PDEATHSIG, _SET_DUMPABLE, _CAPBSET_DROP, _SET_NO_NEW_PRIVS = 1, 4, 24, 38
@@ -34,7 +36,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 SETUP_FAILED = 125
 
 
-def main(plan: dict[str, Any]) -> NoReturn:
+def main(plan: Plan) -> NoReturn:
     """Follow the plan of `launch.py` and become the command."""
     try:
         _set_up(plan)
@@ -47,7 +49,7 @@ def main(plan: dict[str, Any]) -> NoReturn:
     os.execve(plan["command"][0], plan["command"], plan["environment"])  # noqa: S606
 
 
-def _set_up(plan: dict[str, Any]) -> None:
+def _set_up(plan: Plan) -> None:
     if plan["mounts"] is not None:
         from sandbox_runner.namespace.mounts import build_root
 
@@ -68,7 +70,7 @@ def _set_up(plan: dict[str, Any]) -> None:
 
 
 def _become(uid: int) -> None:
-    """A real unprivileged user: the kernel exempts root's processes from RLIMIT_NPROC."""
+    """Becomes a real unprivileged user: the kernel does not count root's processes."""
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
@@ -76,7 +78,7 @@ def _become(uid: int) -> None:
 
 
 def _enter_user_namespace(uid: int) -> None:
-    """A namespace that knows a single user and lets nobody make another namespace."""
+    """Enters a namespace that knows a single user and lets nobody make another one."""
     outer_uid, outer_gid = os.getuid(), os.getgid()
     _check(_libc.unshare(_CLONE_NEWUSER), "make a user namespace")
     _write("/proc/self/setgroups", "deny")

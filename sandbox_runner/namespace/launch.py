@@ -1,37 +1,35 @@
 """Turns a job into the command line that makes its namespaces, for each of the two tools."""
 
 import marshal
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sandbox_runner.inner_layout import (
-    ADDRESS_HEADROOM_MB,
     HOUSE,
-    OPEN_FILES,
     Layout,
+    Plan,
     candidate_links,
+    command_of,
     environment_of,
+    limits_of,
 )
 from sandbox_runner.namespace import confine
 from sandbox_runner.port import (
     JOB_FOLDER,
+    MEBIBYTE,
     OUT_FOLDER,
     PACKAGES_FOLDER,
-    PYTHON,
     RUNNER_UID,
     SHARED_FOLDER,
+    WRITABLE,
     Job,
 )
-
-_MEBIBYTE = 1024 * 1024
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A program, or a few, that make namespaces, and whether it is root who calls them."""
+    """Holds a program, or a few, that make namespaces, and whether it is root who calls them."""
 
     name: str
     paths: tuple[str, ...]
@@ -40,7 +38,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class Launch:
-    """What a command line is made of."""
+    """Holds what a command line is made of."""
 
     job: Job
     layout: Layout
@@ -53,21 +51,21 @@ class Launch:
 
     @property
     def binds(self) -> list[tuple[str, str]]:
-        """The layout of every job, and the folders that this one shares with the host."""
+        """Gives the layout of every job, and the folders that this one shares with the host."""
         shared = self.job.shared.items()
         own = [(str(folder.resolve()), f"{SHARED_FOLDER}/{name}") for name, folder in shared]
         return [*self.layout.binds, *own]
 
     @property
     def links(self) -> list[tuple[str, str]]:
-        """The system's links, and the places of the candidate among our packages."""
+        """Gives the system's links, and the places of the candidate among our packages."""
         return [*self.layout.links, *candidate_links()]
 
     @property
     def writable(self) -> dict[str, int]:
-        """The folders that the job can write to, all of them in memory, and their sizes."""
-        size = self.job.file_limit_mb * _MEBIBYTE
-        return {"/tmp": size, OUT_FOLDER: size, "/dev/shm": size}  # noqa: S108
+        """Gives the folders that the job can write to, all of them in memory, and their sizes."""
+        size = self.job.file_limit_mb * MEBIBYTE
+        return dict.fromkeys(WRITABLE, size)
 
 
 def bubblewrap_command(tool: Tool, launch: Launch) -> list[str]:
@@ -146,8 +144,8 @@ def _folders_above(paths: Iterable[str]) -> list[str]:
     return sorted({str(above) for path in paths for above in Path(path).parents} - {"/"})
 
 
-def _confine(launch: Launch, packages: str, plan: dict[str, Any]) -> list[str]:
-    """The first step inside; imported rather than run as a script, so that it is compiled once."""
+def _confine(launch: Launch, packages: str, plan: Plan) -> list[str]:
+    """Gives the first step inside; imported, not run as a script, so that it is compiled once."""
     start = (
         "import marshal, sys; plan = marshal.load(open(int(sys.argv[1]), 'rb')); "
         f"sys.path.insert(0, plan['packages']); from {confine.__name__} import main; main(plan)"
@@ -156,32 +154,22 @@ def _confine(launch: Launch, packages: str, plan: dict[str, Any]) -> list[str]:
     return [launch.layout.python, "-I", "-S", "-B", "-c", start, str(held)]
 
 
-def _plan(launch: Launch) -> dict[str, Any]:
+def _plan(launch: Launch) -> Plan:
     job = launch.job
-    first, *rest = job.command
     return {
         "uid": RUNNER_UID,
         "working_folder": JOB_FOLDER,
         "out": OUT_FOLDER,
         "channel": launch.channel,
         "limits": _limits(job, launch.memory_counted),
-        "command": [launch.layout.python if first == PYTHON else first, *rest],
+        "command": command_of(job, launch.layout.python),
         "environment": environment_of(job, launch.layout.python),
     }
 
 
 def _limits(job: Job, memory_counted: bool) -> dict[str, int]:
-    memory = job.memory_mb * _MEBIBYTE
-    limits = {
-        "RLIMIT_NPROC": job.processes + 1,  # the tool's process 1 counts as well
-        "RLIMIT_FSIZE": job.file_limit_mb * _MEBIBYTE,
-        "RLIMIT_NOFILE": OPEN_FILES,
-        "RLIMIT_CORE": 0,
-        "RLIMIT_MSGQUEUE": 0,
-        # Per process and in whole seconds, so only a second fence behind the clock outside.
-        "RLIMIT_CPU": math.ceil(job.timeout_s) * 2 + 1,
-        "RLIMIT_AS": memory + ADDRESS_HEADROOM_MB * _MEBIBYTE,
-    }
+    limits = {f"RLIMIT_{name.upper()}": value for name, value in limits_of(job).items()}
+    limits["RLIMIT_NPROC"] = job.processes + 1  # the tool's process 1 counts as well
     if not memory_counted:
-        limits["RLIMIT_DATA"] = memory
+        limits["RLIMIT_DATA"] = job.memory_mb * MEBIBYTE
     return limits

@@ -12,7 +12,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def pid_of(pidfd: int) -> int:
-    """The process id behind a pidfd, -1 when it is dead."""
+    """Gives the process id behind a pidfd, -1 when it is dead."""
     for line in Path(f"/proc/self/fdinfo/{pidfd}").read_text("ascii").splitlines():
         if line.startswith("Pid:"):
             return int(line.split()[1])
@@ -20,7 +20,7 @@ def pid_of(pidfd: int) -> int:
 
 
 def exceeds(root: int, limit: int) -> bool:
-    """Whether a process and all below it hold more than `limit` bytes."""
+    """Says whether a process and all below it hold more than `limit` bytes."""
     tree = _tree(root)
     if sum(_resident(pid) for pid in tree) <= limit:
         return False

@@ -17,15 +17,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from sandbox_runner.capture import Captured, Limits, capture
+from sandbox_runner.capture import Limits, capture
 from sandbox_runner.inner_layout import Layout, read_layout
 from sandbox_runner.namespace import memory_watch
 from sandbox_runner.namespace.cgroup import ControlGroup, make_group
 from sandbox_runner.namespace.launch import Launch, Tool, bubblewrap_command, util_linux_command
 from sandbox_runner.outputs import collect
-from sandbox_runner.port import RUNNER_UID, Job, Outcome, SandboxUnavailable
+from sandbox_runner.port import MEBIBYTE, RUNNER_UID, Job, Outcome, SandboxUnavailable
 
-_MEBIBYTE = 1024 * 1024
 _SETUP_S = 20.0  # a set-up takes 20 ms; a machine on its knees gets a thousand times as much
 _HINT = (
     "Install bubblewrap (apt-get install bubblewrap) and let ordinary users make user namespaces: "
@@ -37,7 +36,7 @@ _HINT = (
 
 @dataclass(frozen=True)
 class NamespaceSandbox:
-    """One way to make namespaces, with the layout of this interpreter."""
+    """Runs jobs in namespaces made by one tool, with the layout of this interpreter."""
 
     tool: Tool
     layout: Layout
@@ -45,7 +44,7 @@ class NamespaceSandbox:
 
     @property
     def name(self) -> str:
-        """Which tool makes the namespaces."""
+        """Tells which tool makes the namespaces."""
         return f"namespace ({self.tool.name})"
 
     def run(self, job: Job) -> Outcome:
@@ -62,20 +61,10 @@ class NamespaceSandbox:
             )
             captured = capture(sandbox.stdout, sandbox.stderr, sandbox.first, sandbox.kill, limits)
             code = sandbox.process.wait()
-            collected = collect(sandbox.out, job.collect, job.file_limit_mb * _MEBIBYTE)
-            out_of_memory = _out_of_memory(captured, group)
-            ended_by_us = captured.killed or out_of_memory
-            return Outcome(
-                exit_code=None if ended_by_us else code if code >= 0 else 128 - code,
-                timed_out=captured.timed_out,
-                out_of_memory=out_of_memory,
-                stdout=captured.stdout,
-                stderr=captured.stderr,
-                truncated=captured.truncated,
-                outputs=collected.taken,
-                refused=collected.refused,
-                seconds=time.monotonic() - started,
-            )
+            collected = collect(sandbox.out, job.collect, job.file_limit_mb * MEBIBYTE)
+            code = code if code >= 0 else 128 - code
+            full = group is not None and group.killed_for_memory()
+            return captured.outcome(code, full, collected, time.monotonic() - started)
 
 
 @dataclass(frozen=True)
@@ -93,10 +82,7 @@ class _Running:
 
 
 def open_namespace(which: str) -> NamespaceSandbox:
-    """The first tool that isolates here, as its trial run shows.
-
-    Args:
-        which: `any`, `bubblewrap` or `util-linux`.
+    """Opens bubblewrap, util-linux or the first of `any` that isolates here by its trial run.
 
     Raises:
         SandboxUnavailable: none does.
@@ -113,7 +99,7 @@ def open_namespace(which: str) -> NamespaceSandbox:
 
 @cache
 def _try(name: str) -> NamespaceSandbox | str:
-    """The sandbox, or why not; asked once per process, because the answer costs a run."""
+    """Gives the sandbox, or why not; asked once per process, because the answer costs a run."""
     from sandbox_runner.probe import find_leaks
 
     if os.name != "posix" or not hasattr(os, "pidfd_open"):
@@ -130,7 +116,7 @@ def _try(name: str) -> NamespaceSandbox | str:
 
 
 def find_tool(name: str) -> Tool | str:
-    """The programs of a tool on this machine, or a sentence about what is missing."""
+    """Finds the programs of a tool on this machine, or a sentence about what is missing."""
     needed = {"bubblewrap": ("bwrap",), "util-linux": ("unshare", "setpriv")}[name]
     # The caller's PATH is trusted: it is the user's own.
     found = [shutil.which(program) for program in needed]
@@ -142,7 +128,7 @@ def find_tool(name: str) -> Tool | str:
 
 
 def _maps_runner() -> bool:
-    """Whether root here can become the runner: root of a small user namespace cannot."""
+    """Says whether root here can become the runner: root of a small user namespace cannot."""
     for line in Path("/proc/self/uid_map").read_text("ascii").splitlines():
         first, _, count = map(int, line.split())
         if first <= RUNNER_UID < first + count:
@@ -172,7 +158,7 @@ def _grouped(
     make: Callable[[int, int], ControlGroup | None], job: Job
 ) -> Iterator[ControlGroup | None]:
     # The job's own files lie in memory too and are no fault of the job.
-    given = math.ceil(sum(len(content) for content in job.files.values()) / _MEBIBYTE)
+    given = math.ceil(sum(len(content) for content in job.files.values()) / MEBIBYTE)
     # Two more processes: the tool's own, outside and inside.
     group = make(job.memory_mb + given, job.processes + 2)
     try:
@@ -236,7 +222,7 @@ def _popen(command: list[str], descriptors: tuple[int, ...]) -> subprocess.Popen
 
 
 def _receive(channel: socket.socket, process: subprocess.Popen[bytes]) -> tuple[int, int]:
-    """The open /out and the handle on process 1, which only a finished set-up sends."""
+    """Gives the open /out and the handle on process 1, which only a finished set-up sends."""
     channel.settimeout(_SETUP_S)
     try:
         message, descriptors, _, _ = socket.recv_fds(channel, 16, 2)
@@ -264,8 +250,4 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _watch(first: int, job: Job) -> Callable[[], bool]:
     root = memory_watch.pid_of(first)
-    return lambda: memory_watch.exceeds(root, job.memory_mb * _MEBIBYTE)
-
-
-def _out_of_memory(captured: Captured, group: ControlGroup | None) -> bool:
-    return captured.out_of_memory or (group is not None and group.killed_for_memory())
+    return lambda: memory_watch.exceeds(root, job.memory_mb * MEBIBYTE)

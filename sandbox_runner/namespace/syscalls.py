@@ -89,7 +89,7 @@ class _Program(ctypes.Structure):
 
 
 def build_filter(machine: str) -> bytes:
-    """The filter as the kernel reads it: struct sock_filter, one after the other."""
+    """Gives the filter as the kernel reads it: struct sock_filter, one after the other."""
     if machine not in _MACHINES:
         raise UnknownMachine(f"no list of system calls for the processor type {machine!r}")
     column, architecture = _MACHINES[machine]

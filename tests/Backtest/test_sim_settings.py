@@ -7,7 +7,7 @@ import pytest
 
 import Backtest.sim_settings
 from Backtest.sim_errors import SettingError
-from Backtest.sim_settings import SimSettings, load_settings, step_digits
+from Backtest.sim_settings import SimSettings, load_settings, step_parts
 
 CONFIGS = Path(Backtest.sim_settings.__file__).with_name("configs.yaml")
 
@@ -44,4 +44,4 @@ def test_a_missing_file_is_explained(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("step", "digits"), [(0.01, 2), (1e-8, 8), (5.0, 0), (0.25, 2), (None, 0)])
 def test_a_step_knows_its_decimals(step: float | None, digits: int) -> None:
-    assert step_digits(step) == digits
+    assert step_parts(step)[1] == 10**digits

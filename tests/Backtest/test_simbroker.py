@@ -285,6 +285,16 @@ class TestTrailing:
         (event,) = feed(broker, (82, 85, 81, 84))
         assert (event["rule"], event["price"]) == ("trailing_stop", pytest.approx(84.0))
 
+    def test_a_trade_keeps_the_stop_that_it_began_with(self) -> None:
+        broker = held(action="SELL", stop={"fraction": 0.1}, trail={"fraction": 0.05})
+        feed(broker, (100, 101, 80, 82), (82, 85, 81, 84))
+        assert broker.get_trades()[0].stop == pytest.approx(110.0)
+        for wish, stop in (({"sl": 95}, 95.0), ({"tp": 105}, None)):
+            broker = held(**wish)
+            broker.close_position("pos_1")
+            feed(broker, FLAT)
+            assert broker.get_trades()[0].stop == stop
+
 
 class TestRoi:
     def test_the_largest_key_reached_counts(self) -> None:

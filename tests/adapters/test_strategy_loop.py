@@ -8,12 +8,14 @@ import pandas as pd
 import pytest
 
 from adapters.loop.feeds import setting
+from adapters.loop.strategy_decisions import AskedDecisions
 from adapters.simbroker_adapter import SimBrokerAdapter
-from adapters.strategy_loop import collect_decisions, replay, replay_decisions
+from adapters.strategy_loop import replay, replay_decisions
 from Backtest.candles import tidy_candles
 from Backtest.positions import Trade
 from Backtest.sim_errors import BacktestError, CandleError, OrderError
 from Backtest.simbroker import SimBroker
+from tests.decisions import record
 
 HOUR = 3_600_000
 
@@ -279,7 +281,8 @@ class TestDecisionsAsData:
         df = candles(closes)
         asked = SimBroker(commission=0.001)
         report = replay(Scripted, SimBrokerAdapter(asked), df, cfg)
-        data = json.loads(json.dumps(collect_decisions(Scripted, df, cfg)))
+        written = record(AskedDecisions(Scripted(cfg), df), len(df))
+        data = {"X": json.loads(json.dumps(written))}
         told = SimBroker(commission=0.001)
         assert replay_decisions(SimBrokerAdapter(told), df, cfg, data) == report
         assert told.get_trades() == asked.get_trades()

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "plan"
-SECONDS = 5.0
+SECONDS = 10.0  # of the processor; what is not stopped takes for ever
 
 
 def stratwright(
@@ -295,8 +295,7 @@ def test_hostile_files_exit_2_soon_without_a_traceback(name: str, tmp_path: Path
 def test_hostile_rules_exit_2_soon_without_a_traceback(name: str, tmp_path: Path) -> None:
     contract = tmp_path / name
     contract.write_bytes(HOSTILE_RULES[name])
-    # Two thirds of a second go into importing TA-Lib, which itself imports pandas.
-    check_refused(contract, tmp_path, seconds_allowed=1.5)
+    check_refused(contract, tmp_path)
 
 
 def test_what_is_no_file_exits_2_soon(tmp_path: Path) -> None:
@@ -312,17 +311,14 @@ def test_what_is_no_file_exits_2_soon(tmp_path: Path) -> None:
     check_refused(Path("/etc/passwd"), tmp_path)
 
 
-def check_refused(contract: Path, cwd: Path, seconds_allowed: float = SECONDS) -> None:
+def check_refused(contract: Path, cwd: Path) -> None:
     done, seconds = timed("plan", contract, cwd=cwd)
-    if seconds >= seconds_allowed:
-        # The machine may be busy with something else: the better of two counts.
-        seconds = min(seconds, timed("plan", contract, cwd=cwd)[1])
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     assert done.stderr.strip()
     assert "Traceback" not in done.stderr
     assert "\x1b" not in done.stderr
-    assert seconds < seconds_allowed
+    assert seconds < SECONDS
 
 
 def timed(*arguments: str | Path, cwd: Path) -> tuple[subprocess.CompletedProcess[str], float]:

@@ -4,9 +4,10 @@ import io
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
-import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bot.progress import Progress
+from bot.progress import Progress, Stage
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,13 +27,13 @@ class Terminal(io.StringIO):
 
 def shown(stream: io.StringIO, silent_s: float, until: str) -> str:
     """What is shown before a text has come, or when the block ends at once."""
-    came = threading.Event()
     progress = Progress(stream, silent_s)
     progress.stage("playing", 200, lambda: 50)
     with progress:
-        while until and not came.wait(0.01):
+        for _ in range(1000):
             if until in stream.getvalue():
-                came.set()
+                break
+            time.sleep(0.01)
     return stream.getvalue()
 
 
@@ -47,16 +48,55 @@ def test_elsewhere_it_is_a_plain_line() -> None:
 
 
 def test_on_a_terminal_it_is_a_bar_that_is_wiped_at_the_end() -> None:
-    text = shown(Terminal(), 0.0, "\r")
-    assert "[########......................] playing: 50 of 200 candles, 25%\r" in text
-    assert text.endswith("\x1b[K")
-    assert "\n" not in text
+    text = shown(Terminal(), 0.0, "50 of 200 candles, 25%")
+    assert "playing" in text
+    assert "━" in text
+    assert text.endswith("\x1b[2K")  # the last thing done to the line is wiping it
+
+
+def test_a_terminal_without_colours_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", shown(Terminal(), 0.0, "50 of 200"))
 
 
 def test_a_stage_without_a_count_tells_the_time() -> None:
-    progress = Progress(io.StringIO())
-    progress.stage("reading the candles")
-    assert progress.text(3.2) == "reading the candles (3 s)"
+    assert Stage("reading the candles", start=10.0).told(13.2) == "(3 s)"
+
+
+def test_the_time_left_follows_from_the_speed_of_the_stage() -> None:
+    stage = Stage("playing", 200, lambda: 50, start=10.0)
+    assert stage.told(10.5) == "50 of 200 candles, 25%"
+    assert stage.told(14.0) == "50 of 200 candles, 25%, about 12 s left"
+    assert stage.told(1210.0) == "50 of 200 candles, 25%, about 60 min left"
+    assert Stage("playing", 200, lambda: 200, start=0.0).told(9.0).endswith("100%")
+
+
+def test_parts_say_a_line_each_where_there_is_no_terminal() -> None:
+    stream = io.StringIO()
+    with Progress(stream, 60.0) as progress:
+        progress.expect(2)
+        progress.part("mypy done")
+        assert progress.text().endswith("1 of 2 parts, 50%")
+        progress.part("pytest done")
+    assert stream.getvalue() == "mypy done\npytest done\n"
+
+
+def test_on_a_terminal_parts_stand_beside_the_bar_and_go_with_it() -> None:
+    stream = Terminal()
+    with Progress(stream, 60.0) as progress:
+        progress.expect(2)
+        progress.part("mypy done")
+        progress.say("Freqtrade is not here")
+    assert stream.getvalue() == "Freqtrade is not here\n"
+
+
+def test_quiet_work_shows_nothing_at_all() -> None:
+    stream = io.StringIO()
+    with Progress(stream, 0.0, quiet=True) as progress:
+        progress.expect(1)
+        progress.part("mypy done")
+        progress.say("hello")
+    assert stream.getvalue() == ""
 
 
 def test_a_failure_ends_the_bar() -> None:
@@ -124,5 +164,5 @@ def test_a_backtest_on_a_terminal_shows_a_bar(folder: Path) -> None:
         answer = json.loads(run.stdout.read())
     os.close(ours)
     assert answer["summary"]["total_trades"] > 0
-    assert b"[#" in seen
+    assert "━".encode() in seen
     assert b"of 60,000 candles" in seen

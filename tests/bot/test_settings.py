@@ -46,6 +46,8 @@ def test_what_is_said_counts() -> None:
         (b"label: 2024-13-45\n", "not YAML"),
         (b"? [a, b]\n: c\n", "not YAML"),
         (b"label: &x [a, *x]\n", "alias"),
+        (b"approval: {live: {people: 3}}\nlabel: a\napproval: {}\n", "'approval' twice"),
+        (b"approval: {freeze: [{start: '01:00', start: '02:00'}]}\n", "'start' twice"),
         (b"a: &a [1]\nb: [*a, *a]\n", "alias"),
         (b"[" * 5000, "not YAML"),
     ],

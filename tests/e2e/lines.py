@@ -25,7 +25,7 @@ from bot.proof.verification import Checker, verify
 from sandbox_runner.mypy_cache import warm_cache
 from sandbox_runner.port import Sandbox, open_sandbox
 from tests.bot.git.worlds import World, commit_file, make_world, quiet_environment, sh
-from tests.remembered import Remembering
+from tests.remembered import Remembering, remember_examinations
 from tests.templates import copy_template
 
 HOUSE = Path(__file__).resolve().parents[2]
@@ -173,6 +173,8 @@ def _child(work: str, memory: str, path: str, die_at: str, answer: str, regenera
     os.environ.update(quiet_environment())
     world = World(Path(work), Path(work).with_name("remote.git"))
     sandbox = Remembering(Path(memory), open_sandbox()) if memory else open_sandbox()
+    if memory:
+        remember_examinations(Path(memory))
 
     def at(step: str) -> None:
         if step == die_at:

@@ -1,5 +1,6 @@
 """The same contract again, a changed one, and many at once."""
 
+import html
 import json
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from bot.gates.table import NAMES
 from bot.git.command import GitCommand
 from bot.git.proposal import BranchTaken
 from bot.git.repository import open_repository
+from bot.proof.version_change import compare_commits
+from bot.report.inert import BREAK
+from bot.report.wording import change_lines
 from tests.bot.git.worlds import World, commit_file, sh
 from tests.e2e.lines import (
     contract_text,
@@ -34,6 +38,15 @@ KEYS = {
 
 def rewrite(world: World, **changes: int) -> None:
     (world.work / "contracts/dip.yaml").write_text(contract_text(**changes), "utf-8")
+
+
+def said(world: World) -> str:
+    """The text of the pull request."""
+    return open_forge("local", open_repository(world.work)).get(1).draft.body
+
+
+def head_of(references: dict[str, str]) -> str:
+    return references["there:refs/heads/ai/generated/dip/strategy"]
 
 
 def close(world: World) -> None:
@@ -64,6 +77,19 @@ def test_a_changed_contract_updates_its_own_branch_and_pull_request(
     tags = {name for name in after if "/tags/" in name}
     assert {name: after[name] for name in first if "/tags/" in name}.items() <= first.items()
     assert len(tags) == 4
+    # The text compares with what the pull request showed before, and stays so.
+    body = said(proposed)
+    assert f"Against what was shown before ({head_of(first)[:6]}" in body.replace(BREAK, "")
+    assert run(proposed, sandbox).status == "unchanged"
+    assert said(proposed) == body
+    commits = head_of(first), second.commit
+    repository = open_repository(proposed.work)
+    found = compare_commits(repository, "artifacts/dip/strategy", *commits)
+    assert found is not None
+    told = change_lines(found.trades)[0].partition(", on the same candles: ")[2]
+    assert told in html.unescape(body)
+    assert found.figures[0][0] == "Return"
+    assert compare_commits(repository, "artifacts/dip/none", *commits) is None
 
 
 def test_a_contract_changed_back_gets_its_first_candidate_back(
@@ -183,30 +209,30 @@ def test_a_merged_contract_is_nothing_to_do(
     assert snapshot(proposed) == before
 
 
-def test_the_same_contract_four_times_at_once_is_one(world: World, memory: Path) -> None:
-    children = [start(world, memory) for _ in range(4)]
+def test_the_same_contract_three_times_at_once_is_one(world: World, memory: Path) -> None:
+    children = [start(world, memory) for _ in range(3)]
     answers = [child.end() for child in children]
     assert all(answers)
     states = sorted(answer["status"] for answer in answers if answer)
-    assert states == ["proposed", *["unchanged"] * 3]
+    assert states == ["proposed", *["unchanged"] * 2]
     assert len({answer["commit"] for answer in answers if answer}) == 1
     assert {answer["pull_request"] for answer in answers if answer} == {1}
     assert len(delivered(world)) == 5
     assert world.left_behind() == []
 
 
-def test_six_contracts_at_once_are_six_of_each(tmp_path: Path, memory: Path) -> None:
+def test_three_contracts_at_once_are_three_of_each(tmp_path: Path, memory: Path) -> None:
     world = line_world(tmp_path)
-    names = [f"flow-{number}" for number in range(6)]
+    names = [f"flow-{number}" for number in range(3)]
     for name in names:
         (world.work / f"contracts/{name}.yaml").write_text(contract_text(name), "utf-8")
     children = [start(world, memory, f"contracts/{name}.yaml") for name in names]
     answers = [child.end() for child in children]
-    assert [answer and answer["status"] for answer in answers] == ["proposed"] * 6
-    assert {answer["pull_request"] for answer in answers if answer} == set(range(1, 7))
+    assert [answer and answer["status"] for answer in answers] == ["proposed"] * 3
+    assert {answer["pull_request"] for answer in answers if answer} == {1, 2, 3}
     for side in (world.work, world.remote):
-        assert len(sh(side, "branch", "--list", "ai/*").split("\n")) == 6
-        assert len(sh(side, "tag", "--list", "ai/*").split("\n")) == 6
+        assert len(sh(side, "branch", "--list", "ai/*").split("\n")) == 3
+        assert len(sh(side, "tag", "--list", "ai/*").split("\n")) == 3
     assert world.left_behind() == []
     sh(world.work, "fsck", "--strict")
     sh(world.remote, "fsck", "--strict")
@@ -258,7 +284,7 @@ def test_a_run_reads_its_rules_once_and_starts_few_processes_of_git(
     """A process costs milliseconds at home and more in a container: 69 were started once."""
     started: list[str] = []
     read: list[object] = []
-    begin, reader = GitCommand.start, program._LanguageReader
+    begin, reader = GitCommand.start, program.LanguageReader
 
     def counted(self: GitCommand, *arguments: str, **more: Any) -> Any:
         started.append(" ".join(arguments))
@@ -269,7 +295,7 @@ def test_a_run_reads_its_rules_once_and_starts_few_processes_of_git(
         return reader(raw)
 
     monkeypatch.setattr(GitCommand, "start", counted)
-    monkeypatch.setattr(program, "_LanguageReader", noted)
+    monkeypatch.setattr(program, "LanguageReader", noted)
     world = line_world(tmp_path)
     for status in ("proposed", "unchanged"):
         started.clear()

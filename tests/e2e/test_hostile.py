@@ -1,7 +1,7 @@
 """A hostile candidate changes nothing but its own verdict.
 
 The static gates refuse most of this before it runs. Here they are left out, so that the layers
-behind them have to hold on their own.
+behind them have to hold on their own. A third of each table is tried; `make attacks` tries all.
 """
 
 import json
@@ -23,6 +23,7 @@ from bot.proof.trial import run_trial
 from sandbox_runner.port import Job, Limits, Outcome, Sandbox, open_sandbox
 from sandbox_runner.request import REQUEST_FILE
 from tests.bot.proof.assignments import assigned
+from tests.chance import one_in
 from tests.e2e.attacks import (
     CHANCE,
     HEAD,
@@ -108,7 +109,7 @@ def test_the_honest_candidate_passes_what_the_hostile_ones_fail(place: Path) -> 
         assert verdict(found, gate).passed, verdict(found, gate)
 
 
-@pytest.mark.parametrize("name", [*NO_ANSWER, *WRONG_ANSWERS])
+@pytest.mark.parametrize("name", one_in(3, [*NO_ANSWER, *WRONG_ANSWERS]))
 def test_what_gives_no_proper_answer_leaves_nothing_to_replay(name: str, place: Path) -> None:
     attack: Attack = {**NO_ANSWER, **WRONG_ANSWERS}[name]
     found = examined(place, attack.swaps, ("whole",), time_s=attack.time_s)
@@ -122,7 +123,7 @@ def test_what_gives_no_proper_answer_leaves_nothing_to_replay(name: str, place: 
     assert reason.isprintable()
 
 
-@pytest.mark.parametrize("name", WRONG_DECISIONS)
+@pytest.mark.parametrize("name", one_in(3, WRONG_DECISIONS))
 def test_tests_that_pass_do_not_help_decisions_that_differ(name: str, place: Path) -> None:
     attack = WRONG_DECISIONS[name]
     found = verdict(examined(place, attack.swaps, ("whole", "pytest"), TRIVIAL), "pytest")
@@ -138,7 +139,7 @@ def test_a_patched_pandas_is_seen_when_pandas_is_shown(place: Path) -> None:
     assert found.reason == "bar 0: the answer changes when asked a second time"
 
 
-@pytest.mark.parametrize("name", LOOK_AHEAD)
+@pytest.mark.parametrize("name", one_in(3, LOOK_AHEAD))
 def test_looking_ahead_is_seen_by_its_own_gate(name: str, place: Path) -> None:
     found = verdict(examined(place, LOOK_AHEAD[name], ("whole", "cuts")), "lookahead")
     assert not found.passed
@@ -158,7 +159,7 @@ def test_a_table_of_dates_is_seen_on_other_prices(place: Path) -> None:
     assert "on other prices" in verdict(found, "lookahead").reason
 
 
-@pytest.mark.parametrize("name", CHANCE)
+@pytest.mark.parametrize("name", one_in(3, CHANCE))
 def test_chance_is_seen_by_its_own_gate(name: str, place: Path) -> None:
     swaps, reason = CHANCE[name]
     found = verdict(examined(place, swaps, ("whole", "again")), "determinism")
@@ -173,7 +174,7 @@ def test_chance_behind_rare_signals_is_seen_in_the_indicators(place: Path) -> No
     assert "the indicators change" in found.reason
 
 
-@pytest.mark.parametrize("name", TEST_ATTACKS)
+@pytest.mark.parametrize("name", one_in(3, TEST_ATTACKS))
 def test_the_test_run_cannot_be_talked_round(name: str, place: Path) -> None:
     attack: TestAttack = TEST_ATTACKS[name]
     found = verdict(

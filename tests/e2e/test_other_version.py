@@ -91,7 +91,7 @@ def copy_tree(place: Path, lock: str) -> Path:
     for path in filter(None, listed.decode().split("\0")):
         if (HOUSE / path).is_file():
             (place / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(HOUSE / path, place / path)
+            shutil.copy2(HOUSE / path, place / path)
     start = place / "bot/__init__.py"
     start.write_text(re.sub(r'(__version__ = )".*"', rf'\1"{NUMBER}"', start.read_text()))
     (place / LOCK).write_text(lock)
@@ -120,6 +120,11 @@ def build(folder: Path) -> None:
     tree = copy_tree(folder / "tree", lock)
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(command, cwd=tree, check=True, capture_output=True)
+    # The same source has the same machine code; numba would take eight seconds for it.
+    for kept in (HOUSE / "Backtest").glob("**/__pycache__/*.nb[ci]"):
+        place = tree / kept.relative_to(HOUSE)
+        place.parent.mkdir(exist_ok=True)
+        shutil.copy2(kept, place)
     wheel = folder / f"stratwright-{NUMBER}-py3-none-any.whl"
     # The digest does not speak for what a wheel says about itself: nothing of it may be installed.
     needs = (b"\nRequires-Dist: ", b"\nRequires-Dist: not-to-be-had\nRequires-Dist: ")

@@ -123,7 +123,10 @@ def test_where_nothing_can_isolate_nothing_runs(world: World, tmp_path: Path) ->
     assert done.stderr.strip()
     assert "Traceback" not in done.stderr
     assert world.refs() == before
-    assert not (world.work / ".git/stratwright").exists()
+    # It was asked for, nothing was written or run, and why is told.
+    told = events(world)
+    assert [event.name for event in told] == ["TASK_DISPATCHED", "TODO_CREATED"]
+    assert "No sandbox works here" in told[-1].data["mend"][0]
 
 
 def test_gate_judges_files_of_somebody_else(world: World, tmp_path: Path) -> None:

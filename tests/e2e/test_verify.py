@@ -34,7 +34,7 @@ FILES = (
     "data/btc.csv",
     "tests/test_quick_dip.py",
 )
-POSITIONS = 3
+POSITIONS = 1
 
 
 @pytest.fixture(scope="module")

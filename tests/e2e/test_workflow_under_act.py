@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from tests.bot.workflow.judged import judged_contracts
 from tests.bot.workflow.proposals import contract, forge_of
 from tests.doubles.github import GitHubServer
 from tests.doubles.github.description import Description, read_description
+from tests.e2e.ready import ready_command
 from tests.e2e.under_act import house_of_the_action, run_under_act
 from tests.security.forger import read_case, seal, write_tag
 
@@ -33,15 +35,25 @@ CONTRACTS = {
     f"contracts/{name}.yaml": (HOUSE / f"contracts/{name}.yaml").read_text()
     for name in ("oversold_dip", "channel_breakout")
 }
+# One target of Freqtrade is enough: its gate runs Freqtrade itself.
+CONTRACTS["contracts/channel_breakout.yaml"] = CONTRACTS["contracts/channel_breakout.yaml"].replace(
+    "targets: [adapter, freqtrade]", "targets: [adapter]"
+)
 DESCRIPTION = "build/npm/node_modules/@octokit/openapi/generated/api.github.com.json"
 pytestmark = pytest.mark.act
-SECTIONS = ("### Result", "### Rules", "### Gates", "### What changed in behaviour",
-            "### Provenance", "### Reproduce", "equity.svg?raw=true")  # fmt: skip
+SECTIONS = ("### Result", "### Rules", " gates passed</summary>", "### What changed in behaviour",
+            "where they came from", "stratwright verify", "equity.svg?raw=true")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def description() -> Description:
     return read_description(HOUSE / DESCRIPTION)
+
+
+@pytest.fixture(scope="module")
+def caller() -> Iterator[str]:
+    with ready_command() as program:
+        yield program
 
 
 @pytest.fixture
@@ -59,10 +71,10 @@ def forge(world: World) -> GitHubForge:
 
 
 def test_a_push_of_two_contracts_becomes_two_pull_requests(
-    world: World, forge: GitHubForge, tmp_path: Path
+    world: World, forge: GitHubForge, tmp_path: Path, caller: str
 ) -> None:
     before, after = world.commit(dict(CONTRACTS))
-    ran = run_under_act(world, "push", push(before, after), tmp_path / "act")
+    ran = run_under_act(world, "push", push(before, after), tmp_path / "act", caller)
     assert ran.code == 0, ran.log[-4000:]
     assert ran.seen == ["gates", "generate", "plan", "write"]
     pulls = forge.pulls()
@@ -82,10 +94,10 @@ def test_a_push_of_two_contracts_becomes_two_pull_requests(
 
 
 def test_a_filled_form_becomes_a_pull_request(
-    world: World, forge: GitHubForge, tmp_path: Path
+    world: World, forge: GitHubForge, tmp_path: Path, caller: str
 ) -> None:
     number = world.hosted.open_issue("Strategy", form(), "alice", ["stratwright"]).number
-    ran = run_under_act(world, "issues", issue(number, form()), tmp_path / "act")
+    ran = run_under_act(world, "issues", issue(number, form()), tmp_path / "act", caller)
     assert ran.code == 0, ran.log[-4000:]
     assert ran.seen == ["announce", "gates", "generate", "plan", "write"]
     (pull,) = forge.pulls()
@@ -95,11 +107,11 @@ def test_a_filled_form_becomes_a_pull_request(
 
 
 def test_a_bad_form_gets_every_error_with_its_line_and_no_branch(
-    world: World, forge: GitHubForge, tmp_path: Path
+    world: World, forge: GitHubForge, tmp_path: Path, caller: str
 ) -> None:
     body = form(Enter_long="rsj < oversold", Stop_loss="2")
     number = world.hosted.open_issue("Strategy", body, "alice", ["stratwright"]).number
-    ran = run_under_act(world, "issues", issue(number, body), tmp_path / "act")
+    ran = run_under_act(world, "issues", issue(number, body), tmp_path / "act", caller)
     assert ran.code != 0
     assert ran.jobs["write"] == "failure"
     assert ran.seen == ["plan", "write"]
@@ -110,11 +122,11 @@ def test_a_bad_form_gets_every_error_with_its_line_and_no_branch(
 
 
 def test_a_bad_contract_gets_a_red_check_and_no_branch(
-    world: World, forge: GitHubForge, tmp_path: Path
+    world: World, forge: GitHubForge, tmp_path: Path, caller: str
 ) -> None:
     bad = CONTRACTS["contracts/oversold_dip.yaml"].replace("rsi < oversold", "rsj < oversold")
     before, after = world.commit({"contracts/bad.yaml": bad})
-    ran = run_under_act(world, "push", push(before, after), tmp_path / "act")
+    ran = run_under_act(world, "push", push(before, after), tmp_path / "act", caller)
     assert ran.jobs["write"] == "failure"
     run = forge.checks.read(after, "stratwright: contracts/bad.yaml")
     assert run is not None
@@ -125,10 +137,10 @@ def test_a_bad_contract_gets_a_red_check_and_no_branch(
     assert not world.branches
 
 
-def test_a_strangers_command_leads_to_nothing(world: World, tmp_path: Path) -> None:
+def test_a_strangers_command_leads_to_nothing(world: World, tmp_path: Path, caller: str) -> None:
     number = world.hosted.open_issue("Strategy", form(), "mallory", ["stratwright"]).number
     event = comment(number, "/stratwright retry", user("mallory", STRANGER), form())
-    ran = run_under_act(world, "issue_comment", event, tmp_path / "act")
+    ran = run_under_act(world, "issue_comment", event, tmp_path / "act", caller)
     assert ran.code == 0, ran.log[-4000:]
     assert ran.seen == ["plan"]
     assert "no-permission" in ran.log
@@ -136,10 +148,12 @@ def test_a_strangers_command_leads_to_nothing(world: World, tmp_path: Path) -> N
     assert not world.branches
 
 
-def test_a_comment_without_a_command_starts_no_job(world: World, tmp_path: Path) -> None:
+def test_a_comment_without_a_command_starts_no_job(
+    world: World, tmp_path: Path, caller: str
+) -> None:
     number = world.hosted.open_issue("Strategy", form(), "alice", ["stratwright"]).number
     event = comment(number, "a word about /stratwright retry")
-    ran = run_under_act(world, "issue_comment", event, tmp_path / "act")
+    ran = run_under_act(world, "issue_comment", event, tmp_path / "act", caller)
     # No word about act's exit code: for skipped jobs it still evaluates the matrix, and gives up
     # on the outputs that the skipped plan does not have. GitHub skips them without that.
     assert ran.seen == []
@@ -147,19 +161,19 @@ def test_a_comment_without_a_command_starts_no_job(world: World, tmp_path: Path)
 
 
 def test_a_dispatch_by_hand_proposes_the_named_contract(
-    world: World, forge: GitHubForge, tmp_path: Path
+    world: World, forge: GitHubForge, tmp_path: Path, caller: str
 ) -> None:
     world.commit(dict(CONTRACTS))
     inputs = {"contracts": "contracts/oversold_dip.yaml", "regenerate": "false"}
     event = {"ref": "refs/heads/main", "repository": repository(), "sender": user()}
     event["inputs"] = inputs
-    ran = run_under_act(world, "workflow_dispatch", event, tmp_path / "act")
+    ran = run_under_act(world, "workflow_dispatch", event, tmp_path / "act", caller)
     assert ran.code == 0, ran.log[-4000:]
     assert [pull.draft.branch for pull in forge.pulls()] == ["ai/generated/oversold-dip/strategy"]
 
 
 def test_the_workflow_of_the_actions_own_repository_starts_from_its_checkout(
-    world: World, forge: GitHubForge, tmp_path: Path
+    world: World, forge: GitHubForge, tmp_path: Path, caller: str
 ) -> None:
     house = house_of_the_action(tmp_path / "house")
     files = {
@@ -169,66 +183,64 @@ def test_the_workflow_of_the_actions_own_repository_starts_from_its_checkout(
     }
     text = CONTRACTS["contracts/oversold_dip.yaml"]
     before, after = world.commit({**files, "contracts/oversold_dip.yaml": text})
-    ran = run_under_act(world, "push", push(before, after), tmp_path / "act", action=OWN)
+    ran = run_under_act(world, "push", push(before, after), tmp_path / "act", caller, action=OWN)
     assert ran.code == 0, ran.log[-4000:]
     assert ran.seen == ["gates", "generate", "plan", "write"]
     assert len(forge.pulls()) == 1
 
 
 # Whoever captures a job of a run can put another file in the place of an artifact: run when one is
-# uploaded, as `tamper.py FOLDER NAME`.
+# uploaded, as `tamper.py FOLDER NAME`. Each contract meets the change that it is named after.
 TAMPER = """
 import json, pathlib, shutil, sys
 folder, name = pathlib.Path(sys.argv[1]), sys.argv[2]
 if name == "stratwright-gates-leg_1":
-    for path in (folder / "stratwright-{kind}-leg_1").glob("*.json"):
-        {change}
+    for case in sorted((folder / "stratwright-case-leg_1").glob("*.json")):
+        told, gates = json.loads(case.read_text()), folder / name / case.name
+        change = pathlib.Path(told["contract_path"]).stem
+        if change == "another-coder":
+            told["candidate"]["coder"] = "agent"
+            told["candidate"]["files"]["Backtest/codes/oversold_dip.py"] += "x = 1\\n"
+            case.write_text(json.dumps(told))
+        elif change == "answers-for-the-case":
+            shutil.copy(gates, case)
+        elif change == "edited-answers":
+            gates.write_text(gates.read_text() + " ")
+        elif change == "renamed":
+            gates.rename(gates.with_name("x.json"))
 """
-CHANGES = {
-    "another-coder": (
-        "case",
-        "case = json.loads(path.read_text()); case['candidate']['coder'] = 'agent'; "
-        "case['candidate']['files']['Backtest/codes/oversold_dip.py'] += 'x = 1\\n'; "
-        "path.write_text(json.dumps(case))",
-        "is not the file that the generate job wrote",
-    ),
-    "answers-for-the-case": (
-        "case",
-        "shutil.copy(folder / name / path.name, path)",
-        "is not the file that the generate job wrote",
-    ),
-    "edited-answers": (
-        "gates",
-        "path.write_text(path.read_text().replace('exit_code', 'exit_code', 1) + ' ')",
-        "is not the file that the gates job wrote",
-    ),
-    "renamed": ("gates", "path.rename(path.with_name('x.json'))", "did not deliver"),
+CHANGES = ("another-coder", "answers-for-the-case", "edited-answers", "renamed")
+REASONS = {
+    r"case/(\w+)\.json is not the file that the generate job wrote": 2,
+    r"gates/(\w+)\.json is not the file that the gates job wrote": 1,
+    r"the gates job did not deliver gates/(\w+)\.json": 1,
 }
 
 
-@pytest.mark.parametrize("name", CHANGES)
-def test_an_artifact_that_was_changed_between_two_jobs_is_refused(
-    world: World, forge: GitHubForge, tmp_path: Path, name: str
+def test_artifacts_that_were_changed_between_two_jobs_are_refused(
+    world: World, forge: GitHubForge, tmp_path: Path, caller: str
 ) -> None:
-    kind, change, reason = CHANGES[name]
-    text = CONTRACTS["contracts/oversold_dip.yaml"]
-    before, after = world.commit({"contracts/oversold_dip.yaml": text})
-    tamper = TAMPER.format(kind=kind, change=change)
-    ran = run_under_act(world, "push", push(before, after), tmp_path / "act", tamper)
-    assert (ran.code != 0, ran.jobs["write"]) == (True, "failure"), ran.log[-4000:]
-    assert ran.seen == ["gates", "generate", "plan", "write"]
-    assert reason in ran.log
-    assert not world.branches
-    assert forge.pulls() == ()
+    """Five contracts in one run: four meet a changed artifact, the fifth goes through."""
+    names = (*CHANGES, "honest")
+    texts: dict[str, str | bytes | None] = {f"contracts/{n}.yaml": contract(n) for n in names}
+    before, after = world.commit(texts)
+    ran = run_under_act(world, "push", push(before, after), tmp_path / "act", caller, TAMPER)
+    assert ran.code != 0
+    assert ran.seen == ["gates", "generate", "plan", "write"], ran.log[-4000:]
+    refused = [name for name in names if f"### ❌ {name}/strategy" in ran.log]
+    assert refused == [*CHANGES], ran.log[-4000:]
+    assert {reason: len({*re.findall(reason, ran.log)}) for reason in REASONS} == REASONS
+    assert world.branches == [branch("honest")]
+    assert [pull.draft.branch for pull in forge.pulls()] == [branch("honest")]
 
 
-ROADS = ("tag", "branch", "pull")
+ROADS = ("tag", "second", "branch", "pull")
 
 
 def test_who_is_first_with_a_tag_a_branch_or_a_pull_request_is_believed_for_nothing(
-    tmp_path: Path, heard: None, description: Description
+    tmp_path: Path, heard: None, description: Description, caller: str
 ) -> None:
-    """Four contracts in one run: three meet forged evidence in which everything agrees."""
+    """Five contracts in one run: four meet forged evidence in which everything agrees."""
     texts = {f"contracts/{road}.yaml": contract(road) for road in ROADS}
     with judged_contracts(tmp_path, texts) as judged:
         world, forged = judged.world, {}
@@ -242,9 +254,11 @@ def test_who_is_first_with_a_tag_a_branch_or_a_pull_request_is_believed_for_noth
             case.change_json("summary.json", lambda summary: summary.update(total_trades=999))
             made = forged[road] = seal(world.clone, case)
             name = f"refs/heads/{branch(road)}"
-            if road == "tag":
-                name = f"refs/tags/{case.tag}"
-                made = write_tag(world.clone, case, made, case.tag)
+            if road in ("tag", "second"):
+                # The second is forged as what a person asked for once more.
+                tag = case.tag if road == "tag" else f"{case.tag}.2"
+                name = f"refs/tags/{tag}"
+                made = write_tag(world.clone, case, made, tag)
             git(world.clone, "push", "-q", str(world.bare), f"{made}:{name}")
         theirs = GitHubApi(NAME, world.hub.token_for("alice"), world.hub.url, pace=0.0)
         words = {"title": "theirs", "base": "main", "body": delivered[branch("pull")].body}
@@ -252,7 +266,7 @@ def test_who_is_first_with_a_tag_a_branch_or_a_pull_request_is_believed_for_noth
 
         _, after = world.commit({"contracts/nobody.yaml": contract("nobody")})
         first = git(world.clone, "rev-parse", "HEAD~2")
-        ran = run_under_act(world, "push", push(first, after), tmp_path / "act")
+        ran = run_under_act(world, "push", push(first, after), tmp_path / "act", caller)
         assert ran.seen == ["gates", "generate", "plan", "write"], ran.log[-4000:]
         # act gives every leg of a matrix the result of the worst; the pages say which they were.
         refused = [road for road in (*ROADS, "nobody") if f"### ❌ {road}/strategy" in ran.log]

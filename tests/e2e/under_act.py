@@ -36,17 +36,6 @@ STAND_INS = {
 }
 
 
-_ONE_LEG = """import sys
-from bot.workflow import items
-items.LEGS = items.LEGS[:1]
-import bot.workshop
-from tests.remembered import remembering
-bot.workshop.open_sandbox = remembering()
-from bot.cli import main
-sys.exit(main())
-"""
-
-
 @dataclass
 class Ran:
     """What act did: its exit code, each job's result, and everything that was logged."""
@@ -66,10 +55,14 @@ def run_under_act(
     event: str,
     payload: dict[str, Any],
     folder: Path,
+    caller: str,
     tamper: str = "",
     action: str = ACTION,
 ) -> Ran:
-    """Let act run the workflow for an event; `tamper` is a program that changes artifacts."""
+    """Let act run the workflow for an event.
+
+    `caller` is a program that calls the command; `tamper` one that changes artifacts.
+    """
     world.fetch()
     folder.mkdir()
     workflow = folder / "stratwright.yml"
@@ -102,7 +95,7 @@ def run_under_act(
         *(part for name, place in {**replaced, ACTION: house}.items()
           for part in ("--local-repository", f"{name}={place}")),
     ]  # fmt: skip
-    path = f"{_programs(folder)}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    path = f"{_programs(folder, caller)}:{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(
         command,
         env={**os.environ, "PATH": path, "HOME": str(folder / "home"),
@@ -135,7 +128,7 @@ def house_of_the_action(place: Path) -> Path:
     return place
 
 
-def _programs(folder: Path) -> Path:
+def _programs(folder: Path, caller: str) -> Path:
     """`stratwright` of this tree, a `sudo` that only says what it was asked, pip asked once."""
     place = folder / "programs"
     place.mkdir()
@@ -150,10 +143,10 @@ def _programs(folder: Path) -> Path:
 esac
 exec "{sys.executable}" "$@"
 """,
-        "stratwright": f'PYTHONPATH="{HOUSE}" exec "{sys.executable}" "{place}/one_leg.py" "$@"',
+        "stratwright": f'exec "{sys.executable}" -I -S "{place}/caller.py" "$@"',
         "sudo": 'echo "sudo stand-in: $*"',
     }
-    (place / "one_leg.py").write_text(_ONE_LEG)
+    (place / "caller.py").write_text(caller)
     for name, line in scripts.items():
         (place / name).write_text(f"#!/bin/sh\n{line}\n")
         (place / name).chmod(0o755)

@@ -102,7 +102,7 @@ def open_bench(folder: Path, memory: Path) -> Iterator["Bench"]:
     before = dict(os.environ)
     plain_git()
     try:
-        with GitHubServer() as hub, judged_once():
+        with GitHubServer() as hub, judged_once(memory):
             yield Bench(folder, memory, hub)
     finally:
         os.environ.clear()

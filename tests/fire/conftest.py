@@ -1,17 +1,15 @@
-"""One server for all tests of a worker; what the sandbox answered is shared by all workers."""
+"""One server for the tests of a file, which shorten Git's pauses while they run."""
 
-import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.fire.matrices import Worker
 
 
-@pytest.fixture(scope="session")
-def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    made = Worker(shared / "fire-heard")
+@pytest.fixture(scope="module")
+def worker(memory: Path) -> Iterator[Worker]:
+    made = Worker(memory)
     yield made
     made.close()

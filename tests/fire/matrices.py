@@ -15,6 +15,7 @@ from tests.fire import duplicates, strangers
 from tests.fire.bench import Bench, Kept, open_bench
 from tests.fire.cells import FAULTS, KILLS, Cell, Reference, refer, try_cell
 from tests.fire.flows import FLOWS
+from tests.memory_disk import memory_disk
 
 MATRICES = ("faults", "crashes", "duplicates", "strangers")
 KINDS = {"faults": FAULTS, "crashes": KILLS}
@@ -42,13 +43,6 @@ class Tried:
     left_out: bool = False
 
 
-def _memory_disk() -> Path | None:
-    """Where thousands of small repositories cost no disk; None if this machine has no room."""
-    place = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
-    roomy = place.is_dir() and shutil.disk_usage(place).free > 2**31
-    return place if roomy and os.access(place, os.W_OK) else None
-
-
 def tasks(matrices: Iterable[str], flows: Iterable[str], parts: int) -> list[Task]:
     """Deal the matrices out, so that what is left out for want of time is spread over all."""
     wanted, names, found = set(matrices), list(flows), []
@@ -73,7 +67,7 @@ class Worker:
 
     def __init__(self, memory: Path) -> None:
         self._stack = ExitStack()
-        self.folder = Path(tempfile.mkdtemp(prefix="stratwright-faults-", dir=_memory_disk()))
+        self.folder = Path(tempfile.mkdtemp(prefix="stratwright-faults-", dir=memory_disk()))
         self._stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
         self.bench: Bench = self._stack.enter_context(open_bench(self.folder / "world", memory))
         self.empty: Kept = self.bench.keep()

@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 from bot.coder.template.template_coder import TemplateCoder
 from bot.contract.load import load_contract
 from bot.data.market_data import read_market_data
+from bot.files import cache_folder
 from bot.gates.port import Case
 from bot.proof.edges import Prover
 from bot.proof.examination import examine
 from sandbox_runner import answer_cache as memory_module
 from sandbox_runner.answer_cache import MOST_ENTRIES, Memory, question_digest
+from sandbox_runner.mypy_cache import warm_cache
 from sandbox_runner.port import Job, Outcome, open_sandbox
 from tests.bot.proof.assignments import assigned
 from tests.chance import examples
@@ -120,7 +122,7 @@ def test_the_name_is_the_same_in_every_process_until_a_version_or_our_code_chang
     (tmp_path / "adapters/new.py").write_text("1\n")
     other_code = (
         "from pathlib import Path\nimport sandbox_runner.answer_cache\n"
-        f"sandbox_runner.answer_cache._HOUSE = Path({str(tmp_path)!r})"
+        f"sandbox_runner.inner_layout.HOUSE = Path({str(tmp_path)!r})"
     )
     assert digest_in_another_process(other_code) != here
 
@@ -237,7 +239,7 @@ def test_a_candidate_is_judged_again_without_being_run_again(tmp_path: Path) -> 
         found = examine(
             assigned(contract, read_market_data(contract, tmp_path)),
             Case(files, frozenset(files)),
-            Prover(sandbox, memory=Memory(tmp_path / "answers")),
+            Prover(sandbox, warm_cache(cache_folder()), memory=Memory(tmp_path / "answers")),
         )
         return found, sandbox.asked
 

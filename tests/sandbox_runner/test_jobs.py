@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_runner import mypy_cache
+from sandbox_runner import inner_layout, mypy_cache
 from sandbox_runner.jobs import TEST_REPORT, pytest_job, tool_job
 from sandbox_runner.port import Limits, Outcome, Sandbox, open_sandbox
 from sandbox_runner.test_report import find_problems, read_report
@@ -146,5 +146,5 @@ def test_our_own_code_is_part_of_the_cache_s_name(
     here = mypy_cache._key()
     (tmp_path / "adapters").mkdir()
     (tmp_path / "adapters/new.py").write_text("x = 1\n")
-    monkeypatch.setattr(mypy_cache, "_HOUSE", tmp_path)
+    monkeypatch.setattr(inner_layout, "HOUSE", tmp_path)
     assert mypy_cache._key() != here

@@ -5,16 +5,16 @@ about the gate. `NOT_SEEN` are relatives that use no later bar: a gate that name
 wolf.
 
 Each file takes some seconds of a processor, so the suite tries a few of them; all of them with
-`STRATWRIGHT_EVERY_LOOKAHEAD=1`.
+`make attacks`.
 """
 
-import os
 from pathlib import Path
 
 import pytest
 
 from bot.gates.port import Verdict
 from bot.workshop import opened_sandbox
+from tests.chance import EVERY_ATTACK
 from tools.hostile_corpus import Bench
 
 SHAPE = """
@@ -43,7 +43,6 @@ class Strategy:
     def find_exits(self, position, df, indicators, idx):
         return None
 """
-EVERY = "STRATWRIGHT_EVERY_LOOKAHEAD" in os.environ
 ENTRY = 'indicators["target"][idx] > 0'
 SEEN = {
     "shift": "close.shift(-1) > close",
@@ -114,29 +113,21 @@ def verdict(bench: Bench, source: str) -> Verdict:
     return next(one for one in found.verdicts if one.name == "lookahead")
 
 
-@pytest.mark.parametrize("name", SEEN if EVERY else ("shift_far", "global_mean", "fourier"))
+@pytest.mark.parametrize("name", SEEN if EVERY_ATTACK else ("global_mean", "fourier"))
 def test_the_future_is_seen_by_the_gate_itself(bench: Bench, name: str) -> None:
     source = SHAPE.format(target=SEEN[name], entry=ENTRY, stop="1.0")
     found = verdict(bench, source)
     assert (found.passed, found.cause) == (False, "found"), found.reason
 
 
-@pytest.mark.parametrize("name", ASKED_LATE if EVERY else ("stop_from_the_future",))
+@pytest.mark.parametrize("name", ASKED_LATE if EVERY_ATTACK else ("stop_from_the_future",))
 def test_the_future_in_an_answer_is_seen_as_well(bench: Bench, name: str) -> None:
     target, entry, stop = ASKED_LATE[name]
     found = verdict(bench, SHAPE.format(target=target, entry=entry, stop=stop))
     assert (found.passed, found.cause) == (False, "found"), found.reason
 
 
-def test_a_table_of_dates_is_seen_on_other_prices(bench: Bench) -> None:
-    """No cut shows it: every history gives the same answers, and so do other prices."""
-    days = "pd.Series(times.dayofyear, index=close.index).isin([5, 9, 17, 30])"
-    found = verdict(bench, SHAPE.format(target=days, entry=ENTRY, stop="1.0"))
-    assert (found.passed, found.cause) == (False, "found"), found.reason
-    assert "stay the same on other prices" in found.reason
-
-
-@pytest.mark.parametrize("name", NOT_SEEN if EVERY else ("day_so_far",))
+@pytest.mark.parametrize("name", NOT_SEEN if EVERY_ATTACK else ("day_so_far",))
 def test_what_only_leaves_the_contract_is_no_look_ahead(bench: Bench, name: str) -> None:
     source = SHAPE.format(target=NOT_SEEN[name], entry=ENTRY, stop="1.0")
     found = verdict(bench, source)
@@ -159,7 +150,7 @@ HERE = Path(__file__).resolve().parent
 
 @pytest.mark.parametrize(
     "path",
-    sorted((HERE / "corpus" / "hostile").glob("k*.py" if EVERY else "k18*.py")),
+    sorted((HERE / "corpus" / "hostile").glob("k*.py" if EVERY_ATTACK else "k18*.py")),
     ids=lambda path: path.stem,
 )
 def test_attacks_of_others_are_seen_by_the_gate_itself(bench: Bench, path: Path) -> None:

@@ -1,35 +1,28 @@
 """Candidates that are not what they look like, through `stratwright gate --candidate`.
 
-A few by default: a candidate takes about as long as a run. STRATWRIGHT_TROJANS=all takes
-them all.
+A few by default: a candidate takes about as long as a run. `make attacks` takes them all.
 """
 
 import contextlib
 import io
 import json
-import os
 from pathlib import Path
 
 import pytest
 
 from bot.cli import main
+from tests.chance import EVERY_ATTACK
 from tests.security.trojans import TROJANS, Trojan
 
 ROOT = Path(__file__).resolve().parents[2]
-A_FEW = (
-    "review_time_bomb",
-    "review_live",
-    "setting_swapped",
-    "state_other_position",
-)
+A_FEW = ("review_time_bomb", "setting_swapped", "state_other_position")
 # Told apart by no candle that the gates know: the level itself is never met.
 NOT_TOLD_APART = ("data_edge",)
-WANTED = os.environ.get("STRATWRIGHT_TROJANS", "")
 
 
 def chosen() -> list[Trojan]:
     """The candidates to judge."""
-    if WANTED == "all":
+    if EVERY_ATTACK:
         return [trojan for trojan in TROJANS if trojan.name not in NOT_TOLD_APART]
     return [trojan for trojan in TROJANS if trojan.name in A_FEW]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.lines import HOUSE
-from tools.hostile_corpus import SOON, main
+from tools.hostile_corpus import SOON, main, markets
 
 SHAPE = """
 import numpy as np
@@ -45,7 +45,10 @@ pytestmark = pytest.mark.usefixtures("heard", "_soon")
 
 @pytest.fixture
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What never ends shows that after two seconds as well as after fifteen."""
+    """What never ends shows that after two seconds as well as after fifteen, on one market."""
+    monkeypatch.setattr(
+        "tools.hostile_corpus.markets", lambda folder: [next(iter(markets(folder)))]
+    )
     monkeypatch.setattr("tools.hostile_corpus.SOON", replace(SOON, time_s=2.0))
 
 

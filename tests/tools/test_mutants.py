@@ -1,6 +1,7 @@
 """The same seed makes the same mutants; each differs from its source and is Python."""
 
 import ast
+from pathlib import Path
 
 import pytest
 
@@ -39,14 +40,41 @@ def test_an_operator_changes_what_it_says(source: str, change: str, becomes: str
     assert ast.unparse(tree) == becomes
 
 
+PATH = "bot/plan/__init__.py"
+SOUND = mutants.Mutant(PATH, 1, "nothing", (HOUSE / PATH).read_text("utf-8"))
+BROKEN = mutants.Mutant(PATH, 1, "all", "raise RuntimeError\n")
+
+
 def test_a_mutant_is_killed_by_a_test_that_fails_and_survives_one_that_does_not(
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = "bot/plan/__init__.py"
-    sound = mutants.Mutant(path, 1, "nothing", (HOUSE / path).read_text("utf-8"))
-    broken = mutants.Mutant(path, 1, "all", "raise RuntimeError\n")
+    suite = mutants.Suite(HOUSE, tmp_path / "tree")
     monkeypatch.setattr(mutants, "choose", lambda changed, house: ["tests/bot/plan"])
-    assert mutants.killed(sound, HOUSE, 120) == "survived"
-    assert mutants.killed(broken, HOUSE, 120) == "killed"
+    assert suite.attempt(SOUND, 120) == ("survived", "")
+    assert suite.attempt(BROKEN, 120)[0] == "killed"
+    assert (suite.place / PATH).read_text("utf-8") == SOUND.text
     monkeypatch.setattr(mutants, "choose", lambda changed, house: [])
-    assert mutants.killed(sound, HOUSE, 120) == "no test"
+    assert suite.attempt(SOUND, 120) == ("no test", "")
+
+
+def test_a_test_that_fails_without_a_mutant_kills_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = mutants.Suite(HOUSE, tmp_path / "tree")
+    test = "tests/bot/plan/test_added.py"
+    (suite.place / test).write_text("def test_it() -> None:\n    assert not 'sound'\n")
+    monkeypatch.setattr(mutants, "choose", lambda changed, house: [test])
+    assert suite.attempt(SOUND, 120) == ("killed", f"{test}::test_it")
+    told = mutants.compare({"these": suite}, [SOUND], 120, float("inf"))
+    assert told.startswith("these: 1 mutants, killed 0, survived 0, no quick test 0, not counted 1")
+
+
+def test_without_pytest_nothing_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> int:
+        raise OSError
+
+    suite = mutants.Suite(HOUSE, tmp_path / "tree")
+    monkeypatch.setattr(mutants, "choose", lambda changed, house: ["tests/bot/plan"])
+    monkeypatch.setattr(mutants, "_run_here", fail)
+    with pytest.raises(RuntimeError, match="could not be started"):
+        suite.attempt(SOUND, 120)

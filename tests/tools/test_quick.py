@@ -35,6 +35,14 @@ def test_the_file_that_answers_by_name_comes_before_those_that_import(house: Pat
     ]
 
 
+def test_a_file_that_no_test_names_is_answered_by_those_of_its_folder(house: Path) -> None:
+    assert choose(["bot/gates/alone.py"], house) == ["tests/bot/gates/test_names.py"]
+    assert choose(["bot/gates/deeper/alone.py"], house) == ["tests/bot/gates/test_names.py"]
+    both = choose(["bot/gates/alone.py", "bot/plan.py"], house)
+    assert both == ["tests/bot/test_plan.py", "tests/bot/gates/test_names.py"]
+    assert choose(["elsewhere/alone.py"], house) == []
+
+
 def test_a_changed_test_comes_first_and_nothing_comes_twice(house: Path) -> None:
     changed = ["bot/gates/names.py", "tests/bot/test_far.py"]
     assert choose(changed, house)[0] == "tests/bot/test_far.py"

@@ -7,21 +7,15 @@ WIDTH = 100
 
 @dataclass(frozen=True)
 class Group:
-    """Parts between brackets, joined by commas (a call) or by an operator (a chain).
+    """Parts between brackets, joined by commas (a call) or by an operator (a chain)."""
 
-    Attributes:
-        opening: what stands before the parts, `(` or `series.mean(`.
-        parts: the parts.
-        joint: `, ` for a call; ` & `, ` < ` and the like for a chain.
-    """
-
-    opening: str
-    parts: tuple["Code", ...]
-    joint: str = ", "
+    opening: str  # what stands before the parts, `(` or `series.mean(`
+    parts: tuple["Code", ...]  # the parts
+    joint: str = ", "  # `, ` for a call; ` & `, ` < ` and the like for a chain
 
     @property
     def is_chain(self) -> bool:
-        """Whether this is an operator chain, whose brackets the outermost place can do without."""
+        """Tells whether this is a chain, whose brackets the outermost place can do without."""
         return self.joint != ", "
 
 
@@ -29,7 +23,7 @@ Code = str | Group
 
 
 def flat(code: Code) -> str:
-    """The code on one line."""
+    """Writes the code on one line."""
     if isinstance(code, str):
         return code
     show = flat if code.is_chain else bare
@@ -37,7 +31,7 @@ def flat(code: Code) -> str:
 
 
 def bare(code: Code) -> str:
-    """The code on one line, without the brackets that only an operator beside it would need."""
+    """Writes the code on one line, without brackets that only an operator beside it needs."""
     text = flat(code)
     if isinstance(code, Group) and code.is_chain and code.opening == "(":
         return text[1:-1]
@@ -45,7 +39,7 @@ def bare(code: Code) -> str:
 
 
 def statement(start: str, code: Code, indent: int, end: str = "", width: int = WIDTH) -> str:
-    """A statement such as `start` + code + `end`, over several lines if one is too long."""
+    """Writes a statement such as `start` + code + `end`, over several lines if one is too long."""
     pad = " " * indent
     text = bare(code)
     if indent + len(start) + len(text) + len(end) <= width:
@@ -54,7 +48,7 @@ def statement(start: str, code: Code, indent: int, end: str = "", width: int = W
 
 
 def _broken(code: Code, indent: int, before: int, after: int, width: int) -> str:
-    """The code with its outermost group broken, if it does not fit."""
+    """Writes the code with its outermost group broken, if it does not fit."""
     if isinstance(code, str) or indent + before + len(flat(code)) + after <= width:
         return flat(code)
     pad = " " * (indent + 4)
@@ -68,3 +62,12 @@ def _broken(code: Code, indent: int, before: int, after: int, width: int) -> str
             fits = indent + 4 + len(text) + 1 <= width
             lines.append(f"{pad}{text if fits else _broken(part, indent + 4, 0, 1, width)},")
     return "\n".join([code.opening, *lines, " " * indent + ")"])
+
+
+def import_line(module: str, names: list[str]) -> str:
+    """Writes an import, classes before functions as import sorters have it."""
+    ordered = sorted(names, key=lambda name: (name[0].islower(), name))
+    line = f"from {module} import {', '.join(ordered)}"
+    if len(line) <= WIDTH:
+        return line
+    return "\n".join([f"from {module} import (", *(f"    {name}," for name in ordered), ")"])

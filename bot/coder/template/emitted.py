@@ -56,7 +56,7 @@ def weekday(df: pd.DataFrame) -> Numbers:
 
 @cache
 def function_names() -> frozenset[str]:
-    """The functions of the language."""
+    """Names the functions of the language."""
     return frozenset(name for name, parts in _parts().items() if parts.is_function)
 
 
@@ -75,7 +75,7 @@ class _Part:
 
 @cache
 def _parts() -> dict[str, _Part]:
-    """The functions and aliases of the module, in its own order."""
+    """Collects the functions and aliases of the module, in its own order."""
     parts: dict[str, _Part] = {}
     _read(inspect.getsource(series), parts, _LEFT_OUT)
     _read(_WITHOUT_OURS, parts, set())
@@ -98,14 +98,7 @@ def _read(source: str, parts: dict[str, _Part], left_out: set[str]) -> None:
 
 
 def emitted(wanted: Iterable[str]) -> tuple[str, str]:
-    """The text of functions of the language and of all that they use.
-
-    Args:
-        wanted: names of functions.
-
-    Returns:
-        The type aliases, and the functions; both empty where nothing is wanted.
-    """
+    """Writes the type aliases and the functions that some functions of the language need."""
     parts, needed, open_names = _parts(), set[str](), set(wanted)
     while open_names:
         needed |= open_names

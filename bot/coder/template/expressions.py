@@ -4,72 +4,46 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.coder.template.code_layout import Code, Group
+from bot.contract.language import tree
 from bot.contract.language.functions import FUNCTIONS
-from bot.contract.language.tree import (
-    Arithmetic,
-    Call,
-    Comparison,
-    Indicator,
-    Logic,
-    Negative,
-    Node,
-    Not,
-    Number,
-    Parameter,
-    Price,
-    Shift,
-    Truth,
-    is_constant,
-)
+from bot.contract.language.operators import OPERATORS
+from bot.contract.language.tree import Node, is_constant
 
-NameOf = Callable[[Price | Parameter | Indicator], str]
+NameOf = Callable[[tree.Price | tree.Parameter | tree.Indicator], str]
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a target writes the same rule.
+    """Says how a target writes the same rule."""
 
-    Attributes:
-        name_of: the local variable that holds a price, a parameter or an indicator.
-        library: what stands before the name of a function of the language.
-        frame: the variable that holds the candles.
-    """
-
-    name_of: NameOf
-    library: str = "series."
-    frame: str = "df"
+    name_of: NameOf  # the local variable that holds a price, a parameter or an indicator
+    library: str = "series."  # what stands before the name of a function of the language
+    frame: str = "df"  # the variable that holds the candles
 
 
 def expression(node: Node, dialect: Dialect) -> Code:
-    """The code of a rule or a part of one.
-
-    Args:
-        node: the tree.
-        dialect: how the target names things.
-    """
+    """Writes the code of a rule or a part of one."""
     match node:
-        case Number():
+        case tree.Number():
             return repr(node.value)
-        case Truth():
+        case tree.Truth():
             return f"{dialect.library}{'always' if node.value else 'never'}({dialect.frame})"
-        case Price() | Parameter() | Indicator():
+        case tree.Price() | tree.Parameter() | tree.Indicator():
             return dialect.name_of(node)
-        case Shift():
+        case tree.Shift():
             if node.bars == 0:
                 return expression(node.part, dialect)
             return Group(f"{dialect.library}ago(", (series_of(node.part, dialect), str(node.bars)))
-        case Negative():
+        case tree.Negative():
             return _prefixed("-", expression(node.part, dialect))
-        case Arithmetic():
-            return _arithmetic(node, dialect)
-        case Comparison():
-            return _comparison(node, dialect)
-        case Logic():
+        case tree.Arithmetic() | tree.Comparison():
+            return _between(node, dialect)
+        case tree.Logic():
             sign = " & " if node.operator == "and" else " | "
             return Group("(", tuple(expression(part, dialect) for part in node.operands), sign)
-        case Not():
+        case tree.Not():
             return _prefixed("~", expression(node.part, dialect))
-        case Call():
+        case tree.Call():
             return _call(node, dialect)
     raise TypeError(f"no code for {type(node).__name__}")
 
@@ -80,36 +54,30 @@ def _prefixed(sign: str, code: Code) -> Code:
     return Group(sign + code.opening, code.parts, code.joint)
 
 
-def _arithmetic(node: Arithmetic, dialect: Dialect) -> Code:
-    sides = (expression(node.left, dialect), expression(node.right, dialect))
-    if node.operator == "/":
-        return Group(f"{dialect.library}divide(", sides)
-    left, joint = sides[0], f" {node.operator} "
+def _between(node: tree.Arithmetic | tree.Comparison, dialect: Dialect) -> Code:
+    left = expression(node.left, dialect)
+    if isinstance(node, tree.Comparison) and is_constant(node.left) and is_constant(node.right):
+        left = series_of(node.left, dialect)
+    sides = (left, expression(node.right, dialect))
+    code = OPERATORS[node.operator].code
+    if not code.startswith("np."):
+        return Group(f"{dialect.library}{code}(", sides)
+    joint = f" {node.operator} "
     if isinstance(left, Group) and (left.opening, left.joint) == ("(", joint):
         # a + b + c is added from the left in the language as in Python.
         return Group("(", (*left.parts, sides[1]), joint)
     return Group("(", sides, joint)
 
 
-def _comparison(node: Comparison, dialect: Dialect) -> Code:
-    left = expression(node.left, dialect)
-    if is_constant(node.left) and is_constant(node.right):
-        left = series_of(node.left, dialect)
-    sides = (left, expression(node.right, dialect))
-    if node.operator == "!=":
-        return Group(f"{dialect.library}differs(", sides)
-    return Group("(", sides, f" {node.operator} ")
-
-
 def series_of(node: Node, dialect: Dialect) -> Code:
-    """The code of a part that must be a series, even where its value never changes."""
+    """Writes the code of a part that must be a series, even where its value never changes."""
     code = expression(node, dialect)
     if node.type == "boolean" or not is_constant(node):
         return code  # a comparison of constants is a series already
     return Group(f"{dialect.library}constant(", (dialect.frame, code))
 
 
-def _call(node: Call, dialect: Dialect) -> Code:
+def _call(node: tree.Call, dialect: Dialect) -> Code:
     function = FUNCTIONS[node.function]
     library = "" if function.spelling.startswith("np.") else dialect.library
     if not node.arguments:

@@ -29,18 +29,11 @@ class Drawing:
 
 
 def fates(
-    contract: Contract,
-    orders: Mapping[int, Order],
-    closes: Sequence[float],
-    minutes: int,
+    contract: Contract, orders: Mapping[int, Order], closes: Sequence[float], minutes: int
 ) -> dict[str, Fate]:
-    """Every fate of the first order of each side, by its name.
+    """Works out every fate of the first order of each side, by its name.
 
-    Args:
-        contract: for its costs and its execution.
-        orders: orders by bar, with their levels.
-        closes: of the candles that they were decided on.
-        minutes: the length of a candle.
+    `closes` are those of the candles that the orders, by bar, were decided on.
     """
     found: dict[str, Fate] = {}
     for action, side in (("BUY", "long"), ("SELL", "short")):
@@ -77,7 +70,7 @@ class OneTrade:
     # Levels -----------------------------------------------------------------------------------
 
     def _away(self, price: float, step: Mapping[str, float], way: int) -> float:
-        """A level a step from a price: with the trade (1) or against it (-1)."""
+        """Gives a level a step from a price: with the trade (1) or against it (-1)."""
         size = step["fraction"] * price if "fraction" in step else step["distance"]
         return price + way * self._sign * size
 
@@ -87,12 +80,12 @@ class OneTrade:
         return None if step is None else self._away(self._paid, step, 1)
 
     def _roi_level(self, key: int) -> float:
-        """The price at which a profit is left after both commissions."""
+        """Gives the price at which a profit is left after both commissions."""
         profit, fee = self._sign * self._roi[key], self._sign * self._commission
         return self._paid * (1 + fee) * (1 + profit) / (1 - fee)
 
     def _goal(self, minute: int) -> tuple[float, str]:
-        """The nearer of target and ROI at a time."""
+        """Gives the nearer of target and ROI at a time."""
         goal, name = self._sign * math.inf, ""
         if self._target is not None:
             goal, name = self._target, "target"
@@ -102,7 +95,7 @@ class OneTrade:
         return goal, name
 
     def _trailed(self, best: float) -> float | None:
-        """The level that a trailing stop has below the best price so far."""
+        """Gives the level that a trailing stop has below the best price so far."""
         trail = self._order.get("trail")
         if trail is None:
             return None
@@ -116,7 +109,7 @@ class OneTrade:
     # Candles to a trade -----------------------------------------------------------------------
 
     def fate_of(self, candles: list[Candle]) -> Trade | None:
-        """The trade that candles make; None if a price of theirs is none."""
+        """Gives the trade that candles make; None if a price of theirs is none."""
         if any(min(prices) <= 0 for _, *prices in candles):
             return None
         sign, stop, trails = self._sign, self._stop, False
@@ -148,7 +141,7 @@ class OneTrade:
         return side, entered, self._paid, row, price, rule, profit
 
     def _traded(self, raw: float, buying: bool, *, at_market: bool) -> float:
-        """A price with slippage and half the spread, at a tick that is no better."""
+        """Gives a price with slippage and half the spread, at a tick that is no better."""
         way = 1 if buying else -1
         price = raw * (1 + way * self._cost) if at_market else raw
         if self._tick is None:
@@ -215,7 +208,7 @@ class OneTrade:
             yield Drawing(f"{named} and not before", self._waits(sooner, close, past), _STILL_OPEN)
 
     def _waits(self, at: int, close: float, price: float, back: bool = False) -> list[Candle]:
-        """A quiet candle at first, unless the time has come by then, and one that moves."""
+        """Gives a quiet candle at first, unless the time has come by then, and one that moves."""
         quiet = [] if at <= self._first else [_move(self._first, close, close)]
         draw = _touch if back else _move
         return [*quiet, draw(max(at, self._first), close, price)]
@@ -241,15 +234,15 @@ class OneTrade:
 
 
 def _further(start: float, end: float, part: float) -> float:
-    """A price on the way from one to another, or past it."""
+    """Gives a price on the way from one to another, or past it."""
     return round(start + part * (end - start), _DIGITS)
 
 
 def _move(minute: int, start: float, end: float) -> Candle:
-    """A candle that goes one way."""
+    """Gives a candle that goes one way."""
     return minute, start, max(start, end), min(start, end), end
 
 
 def _touch(minute: int, start: float, extreme: float) -> Candle:
-    """A candle that goes there and comes back."""
+    """Gives a candle that goes there and comes back."""
     return minute, start, max(start, extreme), min(start, extreme), start

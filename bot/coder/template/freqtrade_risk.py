@@ -2,12 +2,12 @@
 
 import textwrap
 
+from bot.contract.numbers import FAR_STOP, RiskNumbers
 from bot.contract.risk import AtrLevel
-from bot.contract.risk_numbers import FAR_STOP, RiskNumbers
 
 
 def settings(numbers: RiskNumbers) -> list[str]:
-    """The class attributes that state the risk, one line each."""
+    """Writes the class attributes that state the risk, one line each."""
     risk = numbers.contract.risk
     stop = FAR_STOP if isinstance(risk.stop_loss, AtrLevel) else numbers.of(risk.stop_loss)
     steps = {str(minutes): numbers.of(profit) for minutes, profit in (risk.roi or {}).items()}
@@ -49,12 +49,7 @@ def _trailing(numbers: RiskNumbers) -> list[str]:
 
 
 def callbacks(numbers: RiskNumbers, columns: dict[str, str]) -> list[str]:
-    """The methods that the contract's risk needs, whole.
-
-    Args:
-        numbers: the contract's numbers.
-        columns: the column of each ATR, by the field of the contract.
-    """
+    """Writes the methods that the contract's risk needs; `columns` has the column of each ATR."""
     risk = numbers.contract.risk
     methods = [_stake(numbers, columns)]
     if isinstance(risk.stop_loss, AtrLevel):

@@ -2,11 +2,11 @@
 
 import ast
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 from bot.coder.template import emitted, freqtrade_risk
-from bot.coder.template.code_layout import WIDTH, Group, statement
+from bot.coder.template.code_layout import Group, import_line, statement
 from bot.coder.template.freqtrade_names import RESERVED
 from bot.coder.template.steps import (
     BODY,
@@ -16,24 +16,22 @@ from bot.coder.template.steps import (
     longer_lines,
     price_lines,
     step_lines,
-    step_parameters,
-    step_trees,
     words,
 )
 from bot.coder.template.strategy import quoted
 from bot.contract.language import catalog
 from bot.contract.language.program import Program
-from bot.contract.language.tree import Indicator, Node, Parameter, Price, walk
+from bot.contract.language.tree import Indicator, Parameter, Price, names_in, walk
 from bot.contract.language.warmup import warmup
 from bot.contract.model import Contract
-from bot.contract.risk_numbers import RiskNumbers
+from bot.contract.numbers import RiskNumbers
 
 _PRICE = 'np.asarray({frame}["{price}"], dtype=np.float64)'
 _TAKEN = {"self", "dataframe", "metadata", "np", "pd", "talib", "datetime", "open", "l"}
 
 
-def strategy_context(contract: Contract, program: Program) -> dict[str, Any]:
-    """Everything that the template of the Freqtrade strategy fills in."""
+def strategy_context(contract: Contract, program: Program) -> dict[str, object]:
+    """Gathers everything that the template of the Freqtrade strategy fills in."""
     writer = _Writer(contract, program)
     numbers = RiskNumbers(contract, program)
     indicators = writer.populate_indicators()
@@ -62,14 +60,14 @@ def strategy_context(contract: Contract, program: Program) -> dict[str, Any]:
 
 
 def _functions_in(bodies: str) -> set[str]:
-    """The functions of the language that the methods' bodies call."""
+    """Finds the functions of the language that the methods' bodies call."""
     tree = ast.parse("def body():\n" + bodies)
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     return used & emitted.function_names()
 
 
 def _averages(bodies: str) -> str:
-    """The numbers of TA-Lib's moving averages; its stubs are at odds over their type."""
+    """Writes the numbers of TA-Lib's moving averages; its stubs are at odds over their type."""
     lines = [
         f"MA_{kind}: Any = {number}"
         for kind, number in catalog.ma_types().items()
@@ -78,18 +76,11 @@ def _averages(bodies: str) -> str:
     return "\n".join(lines)
 
 
-def _imports(text: str, parameters: str) -> dict[str, Any]:
-    """What the file imports, from what stands in it."""
-    from_freqtrade = [
-        name
-        for name in (
-            "DecimalParameter",
-            "IntParameter",
-            "stoploss_from_absolute",
-            "timeframe_to_prev_date",
-        )
-        if f"{name}(" in text or f"{name}(" in parameters
-    ]
+def _imports(text: str, parameters: str) -> dict[str, str | bool]:
+    """Says what the file imports, from what stands in it."""
+    names = ["DecimalParameter", "IntParameter"]
+    names += ["stoploss_from_absolute", "timeframe_to_prev_date"]
+    from_freqtrade = [name for name in names if f"{name}(" in text + parameters]
     persistence = [name for name in ("Order", "Trade") if f": {name}" in text]
     typing = ["Any", *(["overload"] if "@overload" in text else [])]
     return {
@@ -98,21 +89,8 @@ def _imports(text: str, parameters: str) -> dict[str, Any]:
         "numpy": "np." in text,
         "ndarray": "NDArray" in text,
         "persistence": ", ".join(persistence),
-        "strategy": _import_line(sorted([*from_freqtrade, "IStrategy"], key=_import_order)),
+        "strategy": import_line("freqtrade.strategy", [*from_freqtrade, "IStrategy"]),
     }
-
-
-def _import_line(names: list[str]) -> str:
-    line = f"from freqtrade.strategy import {', '.join(names)}"
-    if len(line) <= WIDTH:
-        return line
-    rows = "".join(f"    {name},\n" for name in names)
-    return f"from freqtrade.strategy import (\n{rows})"
-
-
-def _import_order(name: str) -> tuple[bool, str]:
-    """Classes before functions, as import sorters have it."""
-    return (name[0].islower(), name)
 
 
 class _Writer:
@@ -132,7 +110,7 @@ class _Writer:
 
     @property
     def atr_columns(self) -> dict[str, str]:
-        """The column of each ATR, by the field of the contract."""
+        """Names the column of each ATR, by the field of the contract."""
         return {field: self._columns.of(f"{field}.atr") for field in self._program.atr_periods}
 
     @staticmethod
@@ -142,19 +120,13 @@ class _Writer:
     # Parameters
 
     def parameter_lines(self) -> list[str]:
-        """The class attributes of the parameters that rules and indicators read."""
+        """Writes the class attributes of the parameters that rules and indicators read."""
         lines = []
         in_risk = RiskNumbers(self._contract, self._program).named
         for name in self._program.parameters:
-            if name in self._rule_parameters():
+            if name in self._program.parameters_read:
                 lines.append(self._parameter(name, name in in_risk))
         return lines
-
-    def _rule_parameters(self) -> set[str]:
-        trees = [*step_trees(self._program), *self._program.rules.values()]
-        periods = self._program.atr_periods.values()
-        used = _parameters_in(trees) | step_parameters(self._program)
-        return used | {period.name for period in periods if isinstance(period, Parameter)}
 
     def _parameter(self, name: str, in_risk: bool) -> str:
         default = self._program.parameters[name]
@@ -178,9 +150,9 @@ class _Writer:
 
     def _space(self, name: str) -> str:
         """`sell` for what only the exit rules read, else `buy`."""
-        entries = [tree for rule, tree in self._program.rules.items() if rule.startswith("enter")]
-        before = _parameters_in([*entries, *step_trees(self._program)])
-        before |= step_parameters(self._program)
+        rules = self._program.rules
+        entries = {rule: tree for rule, tree in rules.items() if rule.startswith("enter")}
+        before = replace(self._program, rules=entries, atr_periods={}).parameters_read
         return "buy" if name in before else "sell"
 
     def _value(self, name: str) -> str:
@@ -192,15 +164,11 @@ class _Writer:
     # Methods
 
     def populate_indicators(self) -> str:
-        """The body of populate_indicators."""
         program, names = self._program, self._names()
         for key in self._keys:
             names.of(key)
-        trees = step_trees(program)
-        prices = _prices_in(step_trees(program, program.own_steps))
-        periods = program.atr_periods.values()
-        used = _parameters_in(trees) | step_parameters(program)
-        used |= {period.name for period in periods if isinstance(period, Parameter)}
+        prices = names_in((tree for step in program.own_steps for tree in step.trees), Price)
+        used = replace(program, rules={}).parameters_read
         if program.atr_periods:
             prices |= {"high", "low", "close"}
         lines = self._reading(names, used, prices, ())
@@ -222,7 +190,6 @@ class _Writer:
         return "\n".join([*lines, f"{' ' * BODY}return dataframe"])
 
     def populate_entry_trend(self) -> str:
-        """The body of populate_entry_trend."""
         rules = [rule for rule in ("enter_long", "enter_short") if rule in self._program.rules]
         names, lines = self._rule_lines(rules, list(self.atr_columns))
         pad = " " * BODY
@@ -237,7 +204,6 @@ class _Writer:
         return "\n".join([*lines, f"{pad}return dataframe"])
 
     def populate_exit_trend(self) -> str:
-        """The body of populate_exit_trend."""
         rules = [rule for rule in ("exit_long", "exit_short") if rule in self._program.rules]
         _, lines = self._rule_lines(rules, [])
         pad = " " * BODY
@@ -260,7 +226,7 @@ class _Writer:
             for key in self._keys
             if key in found or key.removesuffix(".atr") in atrs
         ]
-        lines = self._reading(names, _parameters_in(trees), _prices_in(trees), columns)
+        lines = self._reading(names, names_in(trees, Parameter), names_in(trees, Price), columns)
         for rule in rules:
             lines += ["", *words(RULE_TITLES[rule], self._program.rules[rule])]
             lines.append(assign(rule, names.code(self._program.rules[rule])))
@@ -273,7 +239,7 @@ class _Writer:
         prices: set[str],
         columns: Iterable[tuple[str, bool]],
     ) -> list[str]:
-        """The lines that fetch parameters, prices and indicators."""
+        """Writes the lines that fetch parameters, prices and indicators."""
         lines = [
             assign(names.of(name), Group("(", (self._value(name),), " "))
             for name in self._program.parameters
@@ -288,7 +254,7 @@ class _Writer:
 
 
 def attribute_name(parameter: str) -> str:
-    """A parameter's name as an attribute of the strategy, where Freqtrade has not taken it."""
+    """Names the attribute of a parameter, another one where Freqtrade has taken its name."""
     taken = parameter in RESERVED or parameter.startswith("ft_")
     return f"{parameter}_" if taken else parameter
 
@@ -297,14 +263,6 @@ def decimals(*numbers: float) -> int:
     """Decimals that keep these numbers as they are: Freqtrade rounds a DecimalParameter to them."""
     exponents = [Decimal(repr(number)).normalize().as_tuple().exponent for number in numbers]
     return max(3, *(-exponent for exponent in exponents if isinstance(exponent, int)))
-
-
-def _parameters_in(trees: Iterable[Node]) -> set[str]:
-    return {node.name for tree in trees for node in walk(tree) if isinstance(node, Parameter)}
-
-
-def _prices_in(trees: Iterable[Node]) -> set[str]:
-    return {node.name for tree in trees for node in walk(tree) if isinstance(node, Price)}
 
 
 def _key_of(column: str, columns: Mapping[str, str]) -> str:

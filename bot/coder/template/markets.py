@@ -10,7 +10,8 @@ from adapters.testing import MOODS, market
 from bot.coder.template.mistakes import mistakes
 from bot.contract.language.evaluator import Array, evaluate
 from bot.contract.language.occurrences import clauses_of
-from bot.contract.language.program import Program, TalibStep
+from bot.contract.language.program import Program
+from bot.contract.language.program_steps import TalibStep
 from bot.contract.language.tree import Node, Truth
 
 Bits = NDArray[np.bool_]
@@ -31,19 +32,13 @@ _PATIENCE = 8
 
 @dataclass(frozen=True)
 class Choice:
-    """The markets that were looked at.
+    """Holds the markets that were looked at."""
 
-    Attributes:
-        program: the contract's Program.
-        seed: the market of the tests.
-        values: rules, clauses and mistaken rules by seed, the market of the tests first.
-        mistaken: the names of the mistaken versions, with the rule of each.
-    """
-
-    program: Program
-    seed: int
+    program: Program  # the contract's Program
+    seed: int  # the market of the tests
+    # Rules, clauses and mistaken rules by seed, the market of the tests first.
     values: Mapping[int, Mapping[str, Array]]
-    mistaken: Mapping[str, str]
+    mistaken: Mapping[str, str]  # the names of the mistaken versions, with the rule of each
 
 
 def lively_markets(program: Program, bars: int, minutes: int) -> Choice:
@@ -79,7 +74,7 @@ def lively_markets(program: Program, bars: int, minutes: int) -> Choice:
 
 
 def patterns(program: Program) -> list[str]:
-    """The indicators that are 0 at nearly every bar: TA-Lib's candle patterns."""
+    """Gives the indicators that are 0 at nearly every bar: TA-Lib's candle patterns."""
     return [
         step.name
         for step in program.steps
@@ -90,7 +85,7 @@ def patterns(program: Program) -> list[str]:
 def _longer(
     program: Program, missing: Mapping[str, Node], bars: int, minutes: int
 ) -> dict[int, Mapping[str, Array]]:
-    """What the usual markets did not show, on longer ones."""
+    """Says what the usual markets did not show, on longer ones."""
     left, in_vain = dict(missing), 0
     found: dict[int, Mapping[str, Array]] = {}
     for number in (*_LONG_SEEDS, *_LAST_SEEDS):
@@ -111,14 +106,14 @@ def _rule_of(variant: str) -> str:
 
 
 def told_apart(values: Mapping[str, Array], name: str, rule: str) -> Bits:
-    """The bars at which a mistaken version differs; none where it was not computed."""
+    """Gives the bars at which a mistaken version differs; none where it was not computed."""
     whole: Bits = np.asarray(values[rule], dtype=np.bool_)
     other = values.get(name)
     return np.zeros(len(whole), dtype=np.bool_) if other is None else whole != other
 
 
 def clause_name(rule: str, number: int) -> str:
-    """The name under which a clause is computed beside the rules."""
+    """Gives the name under which a clause is computed beside the rules."""
     return f"{rule} clause {number}"
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import fields, replace
-from typing import Any
 
 from bot.contract.language.tree import (
     AVERAGES,
@@ -18,7 +17,7 @@ from bot.contract.language.tree import (
 
 
 def mistakes(tree: Node) -> Iterator[Node]:
-    """Every tree with one mistake: a clause dropped, `and` for `or`, a bar late, a step off."""
+    """Makes trees with one mistake: a clause dropped, `and` for `or`, a bar late, a step off."""
     yield from _here(tree)
     for item in fields(tree):
         value = getattr(tree, item.name)
@@ -30,9 +29,8 @@ def mistakes(tree: Node) -> Iterator[Node]:
                     yield _with(tree, item.name, (*value[:place], wrong, *value[place + 1 :]))
 
 
-def _with(tree: Node, name: str, value: Any) -> Node:
-    changed: dict[str, Any] = {name: value}
-    return replace(tree, **changed)
+def _with(tree: Node, name: str, value: Node | tuple[Node, ...]) -> Node:
+    return type(tree)(**{**vars(tree), name: value})
 
 
 def _here(node: Node) -> Iterator[Node]:
@@ -55,7 +53,7 @@ def _here(node: Node) -> Iterator[Node]:
 
 
 def _with_a_late_part(names: tuple[str, ...]) -> Iterator[Node]:
-    """An average of prices of which one is a bar late."""
+    """Gives an average of prices of which one is a bar late."""
     for late in names:
         parts = [Price(0, name) for name in names]
         mixed = [Shift(0, part, 1) if part.name == late else part for part in parts]

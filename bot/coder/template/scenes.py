@@ -23,7 +23,7 @@ Sighting = tuple[int, int, float]
 
 @dataclass(frozen=True)
 class Sketch:
-    """A scene that is wanted: its rule, what it shows, and the bars of a market that show it."""
+    """Describes a scene: its rule, what it shows, and the bars of a market that show it."""
 
     rule: str
     title: str
@@ -32,11 +32,9 @@ class Sketch:
 
 
 def scenes(choice: Choice, warmup: int) -> dict[str, Scene]:
-    """One bar for every way in which a rule is decided, by what it shows.
+    """Finds one bar for every way in which a rule is decided, by what it shows.
 
-    Args:
-        choice: the markets to look for it.
-        warmup: bars before this one are taken only if there is no other.
+    Bars of the warm-up are taken only if there is no other.
     """
     found: dict[str, Scene] = {}
     for seed, values in choice.values.items():
@@ -48,7 +46,7 @@ def scenes(choice: Choice, warmup: int) -> dict[str, Scene]:
 
 
 def sightings(choice: Choice) -> dict[str, Sighting]:
-    """Where to see each candle pattern that the tests' own market does not show."""
+    """Says where to see each candle pattern that the tests' own market does not show."""
     found: dict[str, Sighting] = {}
     for key in patterns(choice.program):
         if choice.values[choice.seed][key].any():
@@ -62,7 +60,7 @@ def sightings(choice: Choice) -> dict[str, Sighting]:
 
 
 def _edges(choice: Choice, warmup: int) -> dict[str, Scene]:
-    """A bar for each mistaken rule that the tests' own market does not tell from the rule."""
+    """Gives a bar for each mistaken rule that the tests' own market does not tell from the rule."""
     found: dict[str, Scene] = {}
     for name, rule in choice.mistaken.items():
         if told_apart(choice.values[choice.seed], name, rule).any():
@@ -103,13 +101,13 @@ def _sketches(program: Program, values: Mapping[str, Array]) -> Iterator[Sketch]
 
 
 def _title(rule: str, how: str, number: int, clause: Node) -> str:
-    """What a scene shows, with the clause in words if they are few."""
+    """Says what a scene shows, with the clause in words if they are few."""
     said = in_words(clause)
     short = len(said) <= _MOST_WORDS and said.isascii()
     return f"{rule} {how}: {said}" if short else f"{rule} {how} its clause {number + 1}"
 
 
 def _last_quiet(whole: Bits) -> Bits:
-    """Bars at which a rule is about to hold; if there are none, all at which it does not."""
+    """Gives bars at which a rule is about to hold; if there are none, all at which it does not."""
     before: Bits = ~whole & np.append(whole[1:], False)
     return before if before.any() else ~whole

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from bot.coder.template.code_layout import WIDTH, Code, Group, statement
 from bot.coder.template.expressions import Dialect, expression, series_of
 from bot.contract.language import catalog
-from bot.contract.language.program import ExpressionStep, Program, Step, TalibStep, Value
-from bot.contract.language.tree import AVERAGES, Indicator, Node, Parameter, Price, walk
+from bot.contract.language.program import Program
+from bot.contract.language.program_steps import Step, TalibStep, Value
+from bot.contract.language.tree import AVERAGES, Indicator, Node, Parameter, Price, names_in
 from bot.contract.language.words import in_words
 from bot.contract.longer import minutes
 
@@ -27,10 +28,7 @@ RULE_TITLES = {
 class Names:
     """Local variable names: the contract's own words, changed only where they would clash.
 
-    Args:
-        taken: names that the body needs for itself.
-        library: what stands before the name of a function of the language.
-        frame: the variable that holds the candles.
+    `taken` are names that the body needs for itself; `library` stands before a function's name.
     """
 
     def __init__(
@@ -41,11 +39,11 @@ class Names:
         self.dialect = Dialect(self.of_node, library, frame)
 
     def code(self, node: Node) -> Code:
-        """The code of a rule or a part of one."""
+        """Writes the code of a rule or a part of one."""
         return expression(node, self.dialect)
 
     def of(self, key: str) -> str:
-        """The variable that holds a price, a parameter or an indicator's output."""
+        """Names the variable that holds a price, a parameter or an indicator's output."""
         if key not in self._given:
             name = key.replace(".", "_").replace("@", "_")
             while name in self._used:
@@ -55,11 +53,11 @@ class Names:
         return self._given[key]
 
     def within(self, program: Program, timeframe: str) -> "Names":
-        """The names of longer candles, beside these."""
+        """Gives the names of longer candles, beside these."""
         return _LongerNames(self, program, timeframe)
 
     def of_node(self, node: Price | Parameter | Indicator) -> str:
-        """The variable behind a leaf of a rule."""
+        """Names the variable behind a leaf of a rule."""
         return self.of(node.key if isinstance(node, Indicator) else node.name)
 
 
@@ -74,17 +72,14 @@ class _LongerNames(Names):
         self.dialect = Dialect(self.of_node, own.dialect.library, frame)
 
     def of(self, key: str) -> str:
-        """The variable of longer candles; a parameter is the same for all."""
+        """Names the variable of longer candles; a parameter is the same for all."""
         return self._own.of(key if key in self._parameters else f"{key}@{self._timeframe}")
 
 
 def longer_lines(program: Program, names: Names, reading: str) -> list[str]:
-    """The lines that compute the indicators of longer candles.
+    """Writes the lines that compute the indicators of longer candles.
 
-    Args:
-        program: the contract's Program.
-        names: the variables of the method.
-        reading: the code that reads a price, with `{frame}` and `{price}` in it.
+    `reading` is the code that reads a price, with `{frame}` and `{price}` in it.
     """
     lines: list[str] = []
     pad, own = " " * BODY, minutes(program.timeframe)
@@ -94,8 +89,7 @@ def longer_lines(program: Program, names: Names, reading: str) -> list[str]:
         resampling = Group(f"{library}resampled(", (names.dialect.frame, str(length)))
         lines += ["", f"{pad}# {timeframe} candles, made of the {program.timeframe} ones."]
         lines.append(assign(frame, resampling))
-        nodes = [node for tree in step_trees(above) for node in walk(tree)]
-        prices = {node.name for node in nodes if isinstance(node, Price)}
+        prices = names_in((tree for step in above.steps for tree in step.trees), Price)
         read = reading.replace("{frame}", frame)
         lines += price_lines(prices, inner, read)
         for step in above.steps:
@@ -108,7 +102,7 @@ def longer_lines(program: Program, names: Names, reading: str) -> list[str]:
 
 
 def step_lines(step: Step, names: Names) -> list[str]:
-    """The lines that compute one indicator."""
+    """Writes the lines that compute one indicator."""
     if isinstance(step, TalibStep):
         return [_talib_line(step, names)]
     code = series_of(step.tree, names.dialect)
@@ -116,12 +110,12 @@ def step_lines(step: Step, names: Names) -> list[str]:
 
 
 def assign(name: str, code: Code) -> str:
-    """An assignment in the body of a method."""
+    """Writes an assignment in the body of a method."""
     return statement(f"{name} = ", code, BODY)
 
 
 def words(start: str, tree: Node) -> list[str]:
-    """A rule in words, as a comment above its code."""
+    """Writes a rule in words, as a comment above its code."""
     text = f"{start} {in_words(tree)}."
     pad = " " * BODY + "# "
     return textwrap.wrap(
@@ -129,27 +123,8 @@ def words(start: str, tree: Node) -> list[str]:
     )
 
 
-def step_trees(program: Program, steps: Iterable[Step] | None = None) -> list[Node]:
-    """Every tree that the indicators, or some of them, read, in the order of the contract."""
-    trees: list[Node] = []
-    for step in program.steps if steps is None else steps:
-        trees += [step.tree] if isinstance(step, ExpressionStep) else list(step.inputs)
-    return trees
-
-
-def step_parameters(program: Program) -> set[str]:
-    """The parameters that TA-Lib's arguments name."""
-    return {
-        value.name
-        for step in program.steps
-        if isinstance(step, TalibStep)
-        for _, value in step.arguments
-        if isinstance(value, Parameter)
-    }
-
-
 def price_lines(prices: set[str], names: Names, reading: str) -> list[str]:
-    """The lines that read prices; `reading` is the code of one, with `{price}` in it."""
+    """Writes the lines that read prices; `reading` is the code of one, with `{price}` in it."""
     used = set(prices)
     for compound, parts in AVERAGES.items():
         if compound in used:
@@ -215,8 +190,4 @@ def _talib_argument(step: TalibStep, key: str, value: Value, names: Names) -> st
         kind = next(name for name, number in catalog.ma_types().items() if number == value)
         library = names.dialect.library
         return f'{library}ma_type("{kind}")' if library else f"MA_{kind}"
-    return _argument(value, names)
-
-
-def _argument(value: Value, names: Names) -> str:
     return names.of(value.name) if isinstance(value, Parameter) else repr(value)

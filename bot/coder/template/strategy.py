@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping
+from dataclasses import replace
 
 from bot.coder.template.code_layout import WIDTH, Group, statement
 from bot.coder.template.steps import (
@@ -12,12 +13,10 @@ from bot.coder.template.steps import (
     longer_lines,
     price_lines,
     step_lines,
-    step_parameters,
-    step_trees,
     words,
 )
 from bot.contract.language.program import Program
-from bot.contract.language.tree import Node, Parameter, Price, walk
+from bot.contract.language.tree import Price, names_in
 from bot.contract.model import Contract
 from bot.contract.numbers import CfgValue, Settings
 from bot.contract.risk import Trailing
@@ -26,7 +25,7 @@ COSTS = ("commission", "slippage", "spread")
 
 
 def preparation(program: Program, settings: Settings) -> str:
-    """The body of prepare_indicators: parameters, prices, indicators, rules, one line each."""
+    """Writes the body of prepare_indicators: parameters, prices, indicators, rules."""
     names = Names()
     lines = _parameter_lines(program, names)
     lines += _price_lines(program, names)
@@ -59,15 +58,9 @@ def preparation(program: Program, settings: Settings) -> str:
     return "\n".join(lines)
 
 
-def _nodes(program: Program) -> list[Node]:
-    """Every part that the body reads, in the order of the contract."""
-    trees = [*step_trees(program), *program.rules.values()]
-    return [part for tree in trees for part in walk(tree)]
-
-
 def _parameter_lines(program: Program, names: Names) -> list[str]:
-    used = {node.name for node in _nodes(program) if isinstance(node, Parameter)}
-    used |= step_parameters(program)
+    # The periods of ATR levels are read where they are used.
+    used = replace(program, atr_periods={}).parameters_read
     return [
         assign(names.of(name), Group("(", (f'self.cfg["{name}"]',), " "))
         for name in program.parameters
@@ -76,15 +69,15 @@ def _parameter_lines(program: Program, names: Names) -> list[str]:
 
 
 def _price_lines(program: Program, names: Names) -> list[str]:
-    trees = [*step_trees(program, program.own_steps), *program.rules.values()]
-    used = {node.name for tree in trees for node in walk(tree) if isinstance(node, Price)}
+    trees = [tree for step in program.own_steps for tree in step.trees]
+    used = names_in((*trees, *program.rules.values()), Price)
     if program.atr_periods:
         used |= {"high", "low", "close"}
     return price_lines(used, names, 'series.column(df, "{price}")')
 
 
 def default_cfg(settings: Settings) -> str:
-    """The DEFAULT_CFG statement."""
+    """Writes the DEFAULT_CFG statement."""
     lines = ["DEFAULT_CFG: dict[str, Any] = {"]
     lines += [f'    "{key}": {_literal(value)},' for key, value in settings.defaults.items()]
     return "\n".join([*lines, "}"])
@@ -103,7 +96,7 @@ def _literal(value: CfgValue) -> str:
 
 
 def quoted(text: str) -> str:
-    """A string literal in plain ASCII, in double quotes where that needs no escape."""
+    """Writes a string literal in plain ASCII, in double quotes where that needs no escape."""
     literal = ascii(text)
     if literal.startswith("'") and '"' not in literal:
         return f'"{literal[1:-1]}"'
@@ -111,7 +104,7 @@ def quoted(text: str) -> str:
 
 
 def described(description: str) -> str:
-    """The contract's description as a literal that cannot become code."""
+    """Writes the contract's description as a literal that cannot become code."""
     if not description:
         return ""
     one_line = f"DESCRIPTION = {quoted(description)}"
@@ -171,7 +164,7 @@ def exits(program: Program) -> tuple[str, str]:
 
 
 def order(contract: Contract, program: Program, settings: Settings) -> str:
-    """The body of _order."""
+    """Writes the body of _order."""
     cfg = {place: f'self.cfg["{key}"]' for place, key in settings.keys.items()}
     both = {"enter_long", "enter_short"} <= set(program.rules)
     lines = ['close = series.at(df, "close", idx)']
@@ -200,7 +193,7 @@ def order(contract: Contract, program: Program, settings: Settings) -> str:
 
 
 def signals(contract: Contract, program: Program, settings: Settings) -> str:
-    """The body of signals: the rules' series, and the wishes of every order."""
+    """Writes the body of signals: the rules' series, and the wishes of every order."""
     cfg = {place: f'self.cfg["{key}"]' for place, key in settings.keys.items()}
     lines: list[str] = []
     for name, field in (("stop", "stop_loss"), ("target", "take_profit")):
@@ -217,7 +210,7 @@ def signals(contract: Contract, program: Program, settings: Settings) -> str:
 def _order_items(
     contract: Contract, program: Program, settings: Settings, cfg: Mapping[str, str]
 ) -> list[tuple[str, str]]:
-    """The keys of the order and the code of each value."""
+    """Writes the keys of the order and the code of each value."""
     risk = contract.risk
     plus, minus = "+", "-"
     action, comment = '"BUY"', '"enter_long"'

@@ -3,7 +3,6 @@
 import hashlib
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import jinja2
 
@@ -47,12 +46,7 @@ class TemplateCoder:
     def write(
         self, contract: AnyContract, contract_path: str, failures: tuple[Failure, ...] = ()
     ) -> Candidate:
-        """Write the strategy and its tests; the same again, whatever failed before.
-
-        Args:
-            contract: a loaded contract of kind strategy.
-            contract_path: where it lies in the repository, for the header comment.
-            failures: not used: one contract has one text.
+        """Writes the strategy and its tests; the same again, whatever failed before.
 
         Raises:
             InputError: the contract needs a model.
@@ -75,7 +69,7 @@ class TemplateCoder:
 
 
 def strategy_text(contract: Contract, program: Program, contract_path: str) -> str:
-    """The adapter-driven strategy file."""
+    """Writes the adapter-driven strategy file."""
     settings = flat_settings(contract, program)
     entries_doc, entries = strategy.entries(program)
     exits_doc, exits = strategy.exits(program)
@@ -101,7 +95,7 @@ def strategy_text(contract: Contract, program: Program, contract_path: str) -> s
 
 
 def freqtrade_text(contract: Contract, program: Program, contract_path: str) -> str:
-    """The Freqtrade strategy file."""
+    """Writes the Freqtrade strategy file."""
     return _rendered(
         "freqtrade_strategy.py.j2",
         contract,
@@ -112,7 +106,7 @@ def freqtrade_text(contract: Contract, program: Program, contract_path: str) -> 
 
 
 def tests_text(contract: Contract, program: Program, contract_path: str) -> str:
-    """The tests of the strategy, with expected values from the interpreter."""
+    """Writes the tests of the strategy, with expected values from the interpreter."""
     settings = flat_settings(contract, program)
     expected = _expected(contract, program)
     symbols = settings.key_of("symbols")
@@ -126,7 +120,7 @@ def tests_text(contract: Contract, program: Program, contract_path: str) -> str:
 
 
 def _expected(contract: Contract, program: Program) -> Expected:
-    """What the tests expect; kept, because a candidate is compared with what is written again."""
+    """Computes what the tests expect; kept, because a candidate is compared with it again."""
     key = contract_digest(contract)
     if key not in _EXPECTED:
         while len(_EXPECTED) >= _MOST_EXPECTED:
@@ -135,8 +129,8 @@ def _expected(contract: Contract, program: Program) -> Expected:
     return _EXPECTED[key]
 
 
-def _rendered(template: str, contract: Contract, contract_path: str, **slots: Any) -> str:
-    """A template with its slots filled; what every file says of its origin comes from here."""
+def _rendered(template: str, contract: Contract, contract_path: str, **slots: object) -> str:
+    """Fills the slots of a template; what every file says of its origin comes from here."""
     origin = {
         "version": __version__,
         "contract_path": contract_path,

@@ -4,7 +4,7 @@ import codecs
 import re
 import unicodedata
 
-from bot.contract.document.flaws import Flaw, Unreadable
+from bot.contract.document.problems import Flaw, Unreadable
 
 SHOWN_FLAWS = 20
 ORDINARY = "\t\n"

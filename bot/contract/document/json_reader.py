@@ -4,8 +4,7 @@ import re
 from json import JSONDecodeError, JSONDecoder
 
 from bot.contract.document.characters import describe, first_hidden
-from bot.contract.document.flaws import Flaw, Unreadable
-from bot.contract.document.problems import Where, shown
+from bot.contract.document.problems import Flaw, Unreadable, Where, shown
 from bot.contract.document.scalars import NotANumber, decimal, integer
 from bot.contract.document.source import Draft, Span
 

@@ -13,8 +13,8 @@ SHOWN_PROBLEMS = 50
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One mistake, placed by its path of keys; the loader adds file, line and column."""
+class Fault:
+    """Holds one mistake, placed by its path of keys; the loader adds file, line and column."""
 
     where: Where
     message: str
@@ -27,7 +27,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Problem:
-    """One mistake as the user reads it."""
+    """Holds one mistake as the user reads it."""
 
     file: str
     line: int
@@ -56,6 +56,26 @@ class Problem:
     def to_dict(self) -> dict[str, str | int]:
         """Give the problem for programs; every key is always there."""
         return asdict(self)
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """Something that the file may not contain, at a character of its text."""
+
+    index: int
+    message: str
+    where: Where = ()
+    allowed: str = ""
+
+
+class Unreadable(Exception):
+    """The file gives no document; never leaves `read_source`."""
+
+    def __init__(self, *flaws: Flaw, text: str | None = None) -> None:
+        """Keep the flaws, and the text as far as it was decoded."""
+        super().__init__(flaws[0].message)
+        self.flaws = flaws
+        self.text = text
 
 
 SCHEMA_HINT = (

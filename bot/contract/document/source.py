@@ -7,8 +7,7 @@ from itertools import accumulate
 from typing import Literal
 
 from bot.contract.document.characters import decode
-from bot.contract.document.flaws import Flaw, Unreadable
-from bot.contract.document.problems import Where
+from bot.contract.document.problems import Flaw, Unreadable, Where
 
 Form = Literal["yaml", "json"]
 
@@ -20,7 +19,7 @@ MAX_NODES = 4000
 
 @dataclass(frozen=True)
 class Span:
-    """Where a scalar or a collection stands in the text, by characters; style as PyYAML's."""
+    """Says where a scalar or a collection stands in the text, by characters; style as PyYAML's."""
 
     start: int
     end: int
@@ -29,7 +28,7 @@ class Span:
 
 @dataclass
 class Draft:
-    """What a reader fills while it walks through a text."""
+    """Holds what a reader fills while it walks through a text."""
 
     text: str
     keys: dict[Where, Span] = field(default_factory=dict)
@@ -52,7 +51,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Source:
-    """A document that was read: its tree, and where each part of it stands.
+    """Holds a document that was read: its tree, and where each part of it stands.
 
     `root` is None if nothing could be read; then `flaws` says why. Where a single value was
     refused, the tree holds None in its place.

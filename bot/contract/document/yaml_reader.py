@@ -8,8 +8,7 @@ from typing import Any
 import yaml
 
 from bot.contract.document.characters import describe, first_hidden
-from bot.contract.document.flaws import Flaw, Unreadable
-from bot.contract.document.problems import Where, shown
+from bot.contract.document.problems import Flaw, Unreadable, Where, shown
 from bot.contract.document.scalars import NotANumber, resolve
 from bot.contract.document.source import Draft, Span
 
@@ -76,7 +75,7 @@ def _with_whole_expressions(text: str) -> Iterator[Event]:
 
 @dataclass
 class _Place:
-    """Where the reader is in an open collection; only flow mappings matter."""
+    """Says where the reader is in an open collection; only flow mappings matter."""
 
     flow_mapping: bool
     at_key: bool = True
@@ -87,14 +86,14 @@ class _Place:
 
 
 def _opens(event: Event) -> int:
-    """How many brackets a plain scalar leaves open."""
+    """Says how many brackets a plain scalar leaves open."""
     if not isinstance(event, yaml.ScalarEvent) or event.style is not None:
         return 0
     return int(event.value.count("(") - event.value.count(")"))
 
 
 def _joined(first: Event, events: Iterator[Event], text: str) -> tuple[Event, list[Event]]:
-    """The whole expression, or the first piece and what was read in vain."""
+    """Gives the whole expression, or the first piece and what was read in vain."""
     read: list[Event] = []
     depth = _opens(first)
     while depth > 0:

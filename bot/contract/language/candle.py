@@ -9,7 +9,7 @@ _ORIGIN = datetime(1970, 1, 5, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Candle:
-    """One bar: when it opened (UTC), its prices and its volume."""
+    """Holds one bar: when it opened (UTC), its prices and its volume."""
 
     timestamp: datetime
     open: float
@@ -23,11 +23,8 @@ class LongerCandles:
     """Takes candles one by one and gives the longer ones as they close.
 
     A longer candle is made of the candles that are there; where some are missing at its end it
-    closes with the first candle after it.
-
-    Args:
-        minutes: their length.
-        own: the length of the candles that are taken.
+    closes with the first candle after it. Lengths are in minutes; `own` is that of the candles
+    taken.
     """
 
     def __init__(self, minutes: int, own: int) -> None:

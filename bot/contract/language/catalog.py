@@ -1,11 +1,11 @@
 """Asks TA-Lib which functions are installed, and what each takes and gives."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,20 @@ _Computing = Callable[..., Floats | tuple[Floats, ...]]
 INTEGER_OUTPUTS = frozenset({"integer", "swinghigh", "swinglow", "minidx", "maxidx", "trend"})
 
 
+class _Info(TypedDict):
+    """Holds what TA-Lib says of a function."""
+
+    display_name: str
+    group: str
+    input_names: Mapping[str, str | list[str]]
+    parameters: Mapping[str, int | float]
+    output_names: list[str]
+    function_flags: list[str] | None
+
+
 @dataclass(frozen=True)
 class Argument:
-    """An optional argument of a function, with TA-Lib's own name and default."""
+    """Describes an optional argument of a function, with TA-Lib's own name and default."""
 
     name: str
     kind: Literal["integer", "real", "matype"]
@@ -27,7 +38,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Slot:
-    """An input of a function: a fixed price, or a series that the contract may choose."""
+    """Describes an input of a function: a fixed price, or a series that the contract may choose."""
 
     price: str
     fixed: bool
@@ -35,7 +46,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class TalibFunction:
-    """One function of the installed library."""
+    """Describes a function of the installed library."""
 
     name: str
     title: str
@@ -47,11 +58,11 @@ class TalibFunction:
 
     @property
     def free(self) -> int:
-        """How many inputs a contract may choose."""
+        """Says how many inputs a contract may choose."""
         return sum(not slot.fixed for slot in self.slots)
 
     def argument(self, name: str) -> Argument | None:
-        """The argument of that name, if there is one."""
+        """Gives the argument of that name, if there is one."""
         return next((item for item in self.arguments if item.name == name), None)
 
 
@@ -68,7 +79,7 @@ def _abstract() -> ModuleType:
 
 @cache
 def ma_types() -> dict[str, int]:
-    """The kinds of moving averages and their numbers."""
+    """Gives the kinds of moving averages and their numbers."""
     kinds = vars(type(_talib().MA_Type)).items()
     return {
         name: number
@@ -79,24 +90,24 @@ def ma_types() -> dict[str, int]:
 
 @cache
 def function_names() -> tuple[str, ...]:
-    """Every function that the installed library lists."""
+    """Gives every function that the installed library lists."""
     return tuple(sorted(_talib().get_functions()))
 
 
 @cache
 def describe(name: str) -> TalibFunction:
-    """What a function takes and gives.
+    """Says what a function takes and gives.
 
     Raises:
         KeyError: the installed library has no such function.
     """
     if name not in function_names():
         raise KeyError(name)
-    info: dict[str, Any] = _abstract().Function(name).info
+    info: _Info = _abstract().Function(name).info
     return TalibFunction(
         name=name,
-        title=str(info["display_name"]),
-        group=str(info["group"]),
+        title=info["display_name"],
+        group=info["group"],
         slots=_slots(info["input_names"]),
         arguments=tuple(_argument(key, value) for key, value in info["parameters"].items()),
         outputs=tuple(info["output_names"]),
@@ -104,13 +115,13 @@ def describe(name: str) -> TalibFunction:
     )
 
 
-def _slots(inputs: dict[str, Any]) -> tuple[Slot, ...]:
+def _slots(inputs: Mapping[str, str | list[str]]) -> tuple[Slot, ...]:
     slots: list[Slot] = []
     for key, prices in inputs.items():
         if key == "prices":
             slots.extend(Slot(price, fixed=True) for price in prices)
         else:
-            slots.append(Slot("" if key == "periods" else prices, fixed=False))
+            slots.append(Slot("" if key == "periods" else str(prices), fixed=False))
     return tuple(slots)
 
 
@@ -122,14 +133,14 @@ def _argument(name: str, default: int | float) -> Argument:
 
 @cache
 def lookback(name: str, arguments: tuple[tuple[str, int | float], ...]) -> int:
-    """Bars before the first value of a function with these arguments."""
+    """Counts the bars before the first value of a function with these arguments."""
     function = _abstract().Function(name)
     function.parameters = dict(arguments)
     return int(function.lookback)
 
 
 def settle(function: str, arguments: tuple[tuple[str, int | float], ...]) -> int:
-    """A function's lookback, and three of its periods more where TA-Lib marks it unstable."""
+    """Gives a function's lookback, and three of its periods more where TA-Lib marks it unstable."""
     bars = lookback(function, arguments)
     described = describe(function)
     if not described.unstable:
@@ -145,7 +156,7 @@ def settle(function: str, arguments: tuple[tuple[str, int | float], ...]) -> int
 
 @cache
 def refusal(name: str, arguments: tuple[tuple[str, int | float], ...]) -> str:
-    """Why TA-Lib refuses a function with these arguments; empty when it takes them."""
+    """Says why TA-Lib refuses a function with these arguments; empty when it takes them."""
     function = describe(name)
     probe = [np.ones(2)] * len(function.slots)
     try:
@@ -157,7 +168,7 @@ def refusal(name: str, arguments: tuple[tuple[str, int | float], ...]) -> str:
 
 @cache
 def _function(name: str) -> _Computing:
-    """The function itself, without the wrapper that looks for pandas in its arguments."""
+    """Gives the function itself, without the wrapper that looks for pandas in its arguments."""
     wrapped = getattr(_talib(), name)
     function: _Computing = getattr(wrapped, "__wrapped__", wrapped)
     return function

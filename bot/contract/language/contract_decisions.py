@@ -17,15 +17,15 @@ from adapters.sizing import affordable, volume_of
 from bot.contract.language.evaluator import Array, evaluate
 from bot.contract.language.program import Program
 from bot.contract.model import Contract
+from bot.contract.numbers import RiskNumbers
 from bot.contract.risk import AtrLevel
-from bot.contract.risk_numbers import RiskNumbers
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 class Order(TypedDict, total=False):
-    """An order as a strategy asks for it; the broker counts the levels from the fill."""
+    """Holds an order as a strategy asks for it; the broker counts the levels from the fill."""
 
     action: str
     symbol: str
@@ -42,7 +42,7 @@ class Order(TypedDict, total=False):
 
 
 class Decisions(TypedDict):
-    """What was decided for one symbol: orders by bar, and the bars at which each side leaves."""
+    """Holds what was decided for a symbol: orders by bar, and where each side leaves."""
 
     entries: Mapping[str, Order]
     exit_long: list[int]
@@ -52,24 +52,14 @@ class Decisions(TypedDict):
 def contract_decisions(
     contract: Contract, program: Program, df: pd.DataFrame, symbol: str
 ) -> Decisions:
-    """What the contract decides at every bar of one symbol.
-
-    Args:
-        contract: the contract.
-        program: its Program.
-        df: candles of the symbol.
-        symbol: whose candles they are.
-
-    Returns:
-        `entries` (orders by bar), `exit_long` and `exit_short` (bars at which the rule holds).
-    """
+    """Says what the contract decides at every bar of one symbol's candles."""
     return decisions_of(contract, program, df, evaluate(program, df), symbol)
 
 
 def decisions_of(
     contract: Contract, program: Program, df: pd.DataFrame, values: Mapping[str, Array], symbol: str
 ) -> Decisions:
-    """The decisions that follow from values that were computed already."""
+    """Gives the decisions that follow from values that were computed already."""
     nothing = np.zeros(len(df), dtype=np.bool_)
     long = np.asarray(values.get("enter_long", nothing), dtype=np.bool_)
     short = np.asarray(values.get("enter_short", nothing), dtype=np.bool_)
@@ -95,7 +85,7 @@ def _order(
     close: float,
     atrs: Mapping[str, float],
 ) -> Order:
-    """An order with its levels, as the generated strategy builds it."""
+    """Gives an order with its levels, as the generated strategy builds it."""
     risk = contract.risk
     number = RiskNumbers(contract, program)
     side = 1 if action == "BUY" else -1
@@ -131,7 +121,7 @@ def _order(
 def contract_signals(
     contract: Contract, program: Program, values: Mapping[str, Array]
 ) -> dict[str, object]:
-    """The same decisions for all bars at once, as `Backtest.strategy_signals` reads them."""
+    """Gives the same decisions for all bars at once, as `Backtest.strategy_signals` reads them."""
     risk = contract.risk
     number = RiskNumbers(contract, program)
     rules = ("enter_long", "exit_long", "enter_short", "exit_short")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -14,27 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adapters import series
-from bot.contract.language import catalog
+from bot.contract.language import catalog, tree
 from bot.contract.language.functions import FUNCTIONS
-from bot.contract.language.program import ExpressionStep, Program, TalibStep, Value
-from bot.contract.language.tree import (
-    AVERAGES,
-    Arithmetic,
-    Call,
-    Comparison,
-    Indicator,
-    Logic,
-    Negative,
-    Node,
-    Not,
-    Number,
-    Parameter,
-    Price,
-    Shift,
-    Truth,
-    is_constant,
-    walk,
-)
+from bot.contract.language.operators import OPERATORS
+from bot.contract.language.program import Program
+from bot.contract.language.program_steps import ExpressionStep, TalibStep, Value
+from bot.contract.language.tree import Node, is_constant, walk
 from bot.contract.longer import minutes
 
 if TYPE_CHECKING:
@@ -43,6 +29,7 @@ if TYPE_CHECKING:
 # Numbers or truths, one a bar.
 Array = NDArray[Any]
 _Compute = Callable[..., Array]
+_MOST_BYTES = 128 * 2**20
 ABOVE_BELOW = ("crossed_above", "crossed_below")
 
 
@@ -52,46 +39,24 @@ def evaluate(
     parameters: Mapping[str, int | float] | None = None,
     memo: Memo | None = None,
 ) -> dict[str, Array]:
-    """Every indicator, ATR level and rule of a Program for every bar.
+    """Computes every indicator, ATR level and rule of a Program for every bar, by its name.
 
-    Args:
-        program: what to compute.
-        df: candles, as DESIGN's candle frame.
-        parameters: other values than the defaults, by name.
-        memo: what was computed of the same Program and candles with other values.
-
-    Returns:
-        One array a name, in the names that the generated `prepare_indicators` uses.
+    `parameters` are other values than the defaults; `memo` has what was computed of the same
+    Program and candles with other values.
     """
     return _Evaluator(program, df, {**program.parameters, **(parameters or {})}, memo).run()
-
-
-def language_parameters(program: Program) -> set[str]:
-    """The parameters that rules, indicators or ATR levels read; the others are risk's alone."""
-    trees = [*program.rules.values()]
-    values: list[Value] = [*program.atr_periods.values()]
-    for step in program.steps:
-        if isinstance(step, ExpressionStep):
-            trees.append(step.tree)
-        else:
-            trees += step.inputs
-            values += [value for _, value in step.arguments]
-    parts = [part for tree in trees for part in walk(tree)]
-    return {part.name for part in (*parts, *values) if isinstance(part, Parameter)}
 
 
 class Memo:
     """Arrays by what they were computed of; the least used go once there are too many bytes."""
 
-    def __init__(self, most_bytes: int = 128 * 2**20) -> None:
-        """Remember up to a number of bytes."""
-        self._most = most_bytes
+    def __init__(self) -> None:
         self._bytes = 0
         self._kept: OrderedDict[Hashable, tuple[Array, ...]] = OrderedDict()
         self.roots: dict[Node, frozenset[str]] = {}  # the parameters that a part depends on
 
     def get(self, key: Hashable, compute: Callable[[], tuple[Array, ...]]) -> tuple[Array, ...]:
-        """The arrays of a key, computed if they are not remembered."""
+        """Gives the arrays of a key, computed if they are not remembered."""
         found = self._kept.get(key)
         if found is not None:
             self._kept.move_to_end(key)
@@ -99,28 +64,22 @@ class Memo:
         found = compute()
         self._kept[key] = found
         self._bytes += sum(array.nbytes for array in found)
-        while self._bytes > self._most and len(self._kept) > 1:
+        while self._bytes > _MOST_BYTES and len(self._kept) > 1:
             _, dropped = self._kept.popitem(last=False)
             self._bytes -= sum(array.nbytes for array in dropped)
         return found
 
 
+@dataclass
 class _Evaluator:
-    def __init__(
-        self,
-        program: Program,
-        df: pd.DataFrame,
-        parameters: Mapping[str, int | float],
-        memo: Memo | None,
-    ) -> None:
-        self.program = program
-        self.df = df
-        self.parameters = parameters
-        self.memo = memo
-        self.named: dict[str, Array] = {}
-        self.done: dict[Node, Array] = {}
-        self.roots: dict[str, frozenset[str]] = {}
-        self.crossings: dict[tuple[Node, Node], tuple[Array, Array]] = {}
+    program: Program
+    df: pd.DataFrame
+    parameters: Mapping[str, int | float]
+    memo: Memo | None
+    named: dict[str, Array] = field(default_factory=dict)
+    done: dict[Node, Array] = field(default_factory=dict)
+    roots: dict[str, frozenset[str]] = field(default_factory=dict)
+    crossings: dict[tuple[Node, Node], tuple[Array, Array]] = field(default_factory=dict)
 
     def run(self) -> dict[str, Array]:
         for timeframe, above in self.program.higher.items():
@@ -131,14 +90,14 @@ class _Evaluator:
                 self.named[step.name] = self.of(step.tree)
             else:
                 self.run_talib(step)
-        for field, period in self.program.atr_periods.items():
-            prices = tuple(Price(0, name) for name in ("high", "low", "close"))
-            self.named[f"{field}.atr"] = self.talib("ATR", prices, (("timeperiod", period),))[0]
+        for name, period in self.program.atr_periods.items():
+            prices = tuple(tree.Price(0, part) for part in ("high", "low", "close"))
+            self.named[f"{name}.atr"] = self.talib("ATR", prices, (("timeperiod", period),))[0]
         rules = {name: self.of(tree) for name, tree in self.program.rules.items()}
         return {**self.named, **rules}
 
     def run_higher(self, length: int, above: Program) -> None:
-        """The indicators of longer candles: each bar sees those that have closed."""
+        """Gives the indicators of longer candles: each bar sees those that have closed."""
         candles = series.resampled(self.df, length)
         own = minutes(self.program.timeframe)
         inner = _Evaluator(above, candles, self.parameters, None)
@@ -149,7 +108,7 @@ class _Evaluator:
     def run_talib(self, step: TalibStep) -> None:
         outputs = self.talib(step.function.name, step.inputs, step.arguments)
         self.named.update(zip(step.keys, outputs, strict=True))
-        named = {value.name for _, value in step.arguments if isinstance(value, Parameter)}
+        named = {value.name for _, value in step.arguments if isinstance(value, tree.Parameter)}
         roots = frozenset(named).union(*(self.roots_of(node) for node in step.inputs))
         self.roots.update(dict.fromkeys(step.keys, roots))
 
@@ -168,14 +127,14 @@ class _Evaluator:
         return self.memo.get((function, read, tuple(values.items())), call)
 
     def roots_of(self, node: Node) -> frozenset[str]:
-        """The parameters that a part depends on, those behind its indicators too."""
+        """Gives the parameters that a part depends on, those behind its indicators too."""
         if self.memo is not None and node in self.memo.roots:
             return self.memo.roots[node]
         found: set[str] = set()
         for part in walk(node):
-            if isinstance(part, Parameter):
+            if isinstance(part, tree.Parameter):
                 found.add(part.name)
-            elif isinstance(part, Indicator):
+            elif isinstance(part, tree.Indicator):
                 found |= self.roots[part.key]
         roots = frozenset(found)
         if self.memo is not None:
@@ -186,87 +145,76 @@ class _Evaluator:
         return tuple((name, self.parameters[name]) for name in sorted(names))
 
     def of(self, node: Node) -> Array:
-        """The array of a part, worked out once."""
-        if isinstance(node, Indicator):
+        """Gives the array of a part, worked out once."""
+        if isinstance(node, tree.Indicator):
             return self.named[node.key]
         if node not in self.done:
             self.done[node] = self.remembered(node)
         return self.done[node]
 
     def remembered(self, node: Node) -> Array:
-        """The array of a part, of this run or of one before it."""
-        if self.memo is None or isinstance(node, Price | Number | Parameter | Truth):
+        """Gives the array of a part, of this run or of one before it."""
+        if self.memo is None or isinstance(
+            node, tree.Price | tree.Number | tree.Parameter | tree.Truth
+        ):
             return self.compute(node)
         key = (node, self.values_of(self.roots_of(node)))
         return self.memo.get(key, lambda: (self.compute(node),))[0]
 
     def pair(self, left: Node, right: Node) -> tuple[Array | float, Array | float]:
         """Both sides of an operation; one that is a number stays one beside a series."""
-        if isinstance(right, Number | Parameter) and not is_constant(left):
+        if isinstance(right, tree.Number | tree.Parameter) and not is_constant(left):
             return self.of(left), self.number(right)
-        if isinstance(left, Number | Parameter) and not is_constant(right):
+        if isinstance(left, tree.Number | tree.Parameter) and not is_constant(right):
             return self.number(left), self.of(right)
         return self.of(left), self.of(right)
 
-    def number(self, node: Number | Parameter) -> float:
-        value = node.value if isinstance(node, Number) else self.parameters[node.name]
+    def number(self, node: tree.Number | tree.Parameter) -> float:
+        value = node.value if isinstance(node, tree.Number) else self.parameters[node.name]
         return float(value)
 
     def compute(self, node: Node) -> Array:
         match node:
-            case Number() | Parameter():
+            case tree.Number() | tree.Parameter():
                 return series.constant(self.df, self.number(node))
-            case Truth():
+            case tree.Truth():
                 return series.always(self.df) if node.value else series.never(self.df)
-            case Price():
+            case tree.Price():
                 return self.price(node.name)
-            case Shift():
+            case tree.Shift():
                 return series.ago(self.of(node.part), node.bars)
-            case Negative():
+            case tree.Negative():
                 return -self.of(node.part)
-            case Arithmetic():
-                return self.arithmetic(node)
-            case Comparison():
-                return _COMPARE[node.operator](*self.pair(node.left, node.right))
-            case Logic():
+            case tree.Arithmetic() | tree.Comparison():
+                with np.errstate(all="ignore"):
+                    compute = _computing(OPERATORS[node.operator].code)
+                    return compute(*self.pair(node.left, node.right))
+            case tree.Logic():
                 combine = np.logical_and if node.operator == "and" else np.logical_or
                 return reduce(combine, [self.of(part) for part in node.operands])
-            case Not():
+            case tree.Not():
                 return ~self.of(node.part)
-            case Call():
+            case tree.Call():
                 return self.call(node)
         raise TypeError(f"no meaning for {type(node).__name__}")
 
     def price(self, name: str) -> Array:
         if name.startswith("ha_"):
-            prices = [self.of(Price(0, part)) for part in ("open", "high", "low", "close")]
+            prices = [self.of(tree.Price(0, part)) for part in ("open", "high", "low", "close")]
             bar: _Compute = getattr(series, name.replace("ha_", "heikin_ashi_"))
             return bar(*prices)
-        if name not in AVERAGES:
+        if name not in tree.AVERAGES:
             return series.column(self.df, name)
-        first, *rest = [self.of(Price(0, part)) for part in AVERAGES[name]]
+        first, *rest = [self.of(tree.Price(0, part)) for part in tree.AVERAGES[name]]
         for part in rest:
             first = first + part
         return first / (len(rest) + 1)
 
-    def arithmetic(self, node: Arithmetic) -> Array:
-        left, right = self.pair(node.left, node.right)
-        with np.errstate(all="ignore"):
-            match node.operator:
-                case "+":
-                    return np.add(left, right)
-                case "-":
-                    return np.subtract(left, right)
-                case "*":
-                    return np.multiply(left, right)
-        return series.divide(left, right)
-
-    def call(self, node: Call) -> Array:
+    def call(self, node: tree.Call) -> Array:
         function, arguments = FUNCTIONS[node.function], node.arguments
         if function.name in ABOVE_BELOW:
             return self.crossed(function.name, arguments[0], arguments[1])
-        library, _, name = function.spelling.rpartition(".")
-        compute: _Compute = getattr(np if library else series, name)
+        compute = _computing(function.spelling)
         if not arguments:
             return compute(self.df)
         if function.is_of_two:
@@ -275,7 +223,7 @@ class _Evaluator:
         return compute(self.of(arguments[0]), *length, *function.fixed)
 
     def crossed(self, name: str, a: Node, b: Node) -> Array:
-        """Where a crosses b one way; the other way, often asked for too, is worked out with it."""
+        """Says where a crosses b one way; the other way, often asked for too, comes with it."""
         for pair, ways in (((a, b), ABOVE_BELOW), ((b, a), ABOVE_BELOW[::-1])):
             if pair in self.crossings:
                 return self.crossings[pair][ways.index(name)]
@@ -283,18 +231,15 @@ class _Evaluator:
         return self.crossings[a, b][ABOVE_BELOW.index(name)]
 
     def length(self, node: Node) -> int:
-        """The length of a window, the same at every bar."""
-        if isinstance(node, Number | Parameter):
+        """Gives the length of a window, the same at every bar."""
+        if isinstance(node, tree.Number | tree.Parameter):
             return int(self.number(node))
         values = self.of(node)
         return int(values[0]) if len(values) else 1
 
 
-_COMPARE: dict[str, _Compute] = {
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-    "==": np.equal,
-    "!=": series.differs,
-}
+def _computing(code: str) -> _Compute:
+    """Gives the function of that name, of numpy or of `adapters.series`."""
+    library, _, name = code.rpartition(".")
+    compute: _Compute = getattr(np if library else series, name)
+    return compute

@@ -32,14 +32,14 @@ _WHY = {
 
 
 def market_bars(program: Program) -> int:
-    """How many bars a market needs so that the rules can be compared on it."""
+    """Says how many bars a market needs so that the rules can be compared on it."""
     return min(warmup(program) + _BARS, _MOST_BARS)
 
 
 def idle_clauses(
     contract: Contract, program: Program, seeds: Iterable[int] = ALL_SEEDS
 ) -> dict[str, list[str]]:
-    """The clauses of each rule that decide it at no bar of these markets, in words, and why.
+    """Gives the clauses of each rule that decide it at no bar of these markets, in words, and why.
 
     One of an `and` decides where all others hold, one of an `or` where no other does; it has to
     have said yes there at one bar and no at another.

@@ -7,37 +7,24 @@ but the bars that were fed so far. TA-Lib is asked again at every bar with the h
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from operator import eq, ge, gt, le, lt, ne
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.contract.language import catalog
+from bot.contract.language import catalog, tree
 from bot.contract.language.candle import Candle as Candle
 from bot.contract.language.candle import LongerCandles
-from bot.contract.language.functions import FUNCTIONS, MISSING, Answer, Past, finite
-from bot.contract.language.program import ExpressionStep, Program, Step, TalibStep
-from bot.contract.language.tree import (
-    Arithmetic,
-    Call,
-    Comparison,
-    Indicator,
-    Logic,
-    Negative,
-    Node,
-    Not,
-    Number,
-    Parameter,
-    Price,
-    Shift,
-    Truth,
-)
+from bot.contract.language.functions import FUNCTIONS, MISSING, Answer, Past
+from bot.contract.language.operators import OPERATORS
+from bot.contract.language.program import Program
+from bot.contract.language.program_steps import ExpressionStep, Step, Value
+from bot.contract.language.tree import Node
 from bot.contract.longer import minutes
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What the language says at one bar."""
+    """Holds what the language says at one bar."""
 
     indicators: Mapping[str, Answer]
     rules: Mapping[str, bool]
@@ -52,7 +39,6 @@ class _Column:
         self._values = np.empty(512, dtype=np.float64)
 
     def so_far(self) -> NDArray[np.float64]:
-        """The history up to now."""
         count = len(self._past)
         while count > len(self._values):
             self._values = np.concatenate([self._values, np.empty_like(self._values)])
@@ -65,11 +51,8 @@ class Interpreter:
     """Walks a Program bar by bar.
 
     Every part of the Program has a history; a step appends one answer to each, parts before the
-    wholes that read them. There is no way to read a bar that has not been fed.
-
-    Args:
-        program: what to walk.
-        parameters: other values than the defaults, by name.
+    wholes that read them. There is no way to read a bar that has not been fed. `parameters` are
+    other values than the defaults.
     """
 
     def __init__(
@@ -90,11 +73,10 @@ class Interpreter:
             if isinstance(step, ExpressionStep):
                 self._named[step.name] = self._history_of(step.tree)
             else:
-                self._follow_talib(step)
+                self._ask_talib(step.function.name, step.keys, step.inputs, step.arguments)
         for field, period in program.atr_periods.items():
-            prices = [self._history_of(Price(0, name)) for name in ("high", "low", "close")]
-            bars = program.value(period, self._parameters)
-            self._ask_talib("ATR", (f"{field}.atr",), prices, {"timeperiod": bars})
+            prices = tuple(tree.Price(0, name) for name in ("high", "low", "close"))
+            self._ask_talib("ATR", (f"{field}.atr",), prices, (("timeperiod", period),))
         self._rules = {name: self._history_of(tree) for name, tree in program.rules.items()}
 
     def step(self, candle: Candle) -> Reading:
@@ -128,37 +110,30 @@ class Interpreter:
 
         self._steps.append(look)
 
-    def _follow_talib(self, step: TalibStep) -> None:
-        inputs = [self._history_of(node) for node in step.inputs]
-        arguments = {
-            key: self._program.value(value, self._parameters) for key, value in step.arguments
-        }
-        self._ask_talib(step.function.name, step.keys, inputs, arguments)
-
     def _ask_talib(
         self,
         function: str,
         keys: tuple[str, ...],
-        inputs: list[Past],
-        arguments: dict[str, int | float],
+        inputs: tuple[Node, ...],
+        arguments: tuple[tuple[str, Value], ...],
     ) -> None:
-        """Have TA-Lib answer at every bar, from the history up to it."""
+        """Has TA-Lib answer at every bar, from the history up to it."""
+        columns = [_Column(self._history_of(node)) for node in inputs]
+        values = {key: self._program.value(value, self._parameters) for key, value in arguments}
         histories: list[Past] = [[] for _ in keys]
         self._named.update(zip(keys, histories, strict=True))
 
-        columns = [_Column(past) for past in inputs]
-
         def ask() -> None:
             arrays = [column.so_far() for column in columns]
-            outputs = catalog.call(function, arrays, arguments)
+            outputs = catalog.call(function, arrays, values)
             for history, output in zip(histories, outputs, strict=True):
                 history.append(float(output[-1]))
 
         self._steps.append(ask)
 
     def _history_of(self, node: Node) -> Past:
-        """The history of a part; it grows by one answer with every candle."""
-        if isinstance(node, Indicator):
+        """Gives the history of a part; it grows by one answer with every candle."""
+        if isinstance(node, tree.Indicator):
             return self._named[node.key]
         if node not in self._histories:
             answer = self._meaning(node, [self._history_of(part) for part in node.parts])
@@ -168,36 +143,37 @@ class Interpreter:
         return self._histories[node]
 
     def _meaning(self, node: Node, past: list[Past]) -> Callable[[], Answer]:
-        """How a part is answered from the histories of its own parts."""
+        """Says how a part is answered from the histories of its own parts."""
         match node:
-            case Number():
+            case tree.Number():
                 return lambda: float(node.value)
-            case Truth():
+            case tree.Truth():
                 return lambda: node.value
-            case Parameter():
+            case tree.Parameter():
                 return lambda: float(self._parameters[node.name])
-            case Price() if node.name.startswith("ha_"):
+            case tree.Price() if node.name.startswith("ha_"):
                 return lambda: _price(self._heikin_ashi[-1], node.name.removeprefix("ha_"))
-            case Price():
+            case tree.Price():
                 return lambda: _price(self._candles[-1], node.name)
-            case Shift():
+            case tree.Shift():
                 return lambda: _ago(past[0], node.bars, node.type)
-            case Negative():
+            case tree.Negative():
                 return lambda: -past[0][-1]
-            case Arithmetic():
-                return lambda: _arithmetic(node.operator, past[0][-1], past[1][-1])
-            case Comparison():
+            case tree.Arithmetic():
+                compute = OPERATORS[node.operator].answer
+                return lambda: compute(past[0][-1], past[1][-1])
+            case tree.Comparison():
                 return lambda: _compare(node.operator, past[0][-1], past[1][-1])
-            case Logic():
+            case tree.Logic():
                 combine = all if node.operator == "and" else any
                 return lambda: combine(bool(part[-1]) for part in past)
-            case Not():
+            case tree.Not():
                 return lambda: not past[0][-1]
-            case Call():
+            case tree.Call():
                 return self._function(node, past)
         raise TypeError(f"no meaning for {type(node).__name__}")
 
-    def _function(self, node: Call, past: list[Past]) -> Callable[[], Answer]:
+    def _function(self, node: tree.Call, past: list[Past]) -> Callable[[], Answer]:
         function = FUNCTIONS[node.function]
         if not past:
             return lambda: function.answer(self._candles[-1])
@@ -219,7 +195,7 @@ def _ago(past: Past, bars: int, kind: str = "number") -> Answer:
 
 
 def _heikin_ashi(candle: Candle, before: list[Candle]) -> Candle:
-    """The Heikin-Ashi bar of a candle, after those before it."""
+    """Gives the Heikin-Ashi bar of a candle, after those before it."""
     last = _price(candle, "ohlc4")
     middle_of = before[-1] if before else candle
     first = (middle_of.open + middle_of.close) / 2
@@ -228,36 +204,13 @@ def _heikin_ashi(candle: Candle, before: list[Candle]) -> Candle:
 
 
 def _price(candle: Candle, name: str) -> float:
-    if name == "hl2":
-        return (candle.high + candle.low) / 2
-    if name == "hlc3":
-        return (candle.high + candle.low + candle.close) / 3
-    if name == "ohlc4":
-        return (candle.open + candle.high + candle.low + candle.close) / 4
-    return float(getattr(candle, name))
-
-
-def _arithmetic(operator: str, left: float, right: float) -> float:
-    if operator == "+":
-        return left + right
-    if operator == "-":
-        return left - right
-    if operator == "*":
-        return left * right
-    return MISSING if right == 0 else finite(left / right)
+    first, *rest = (float(getattr(candle, part)) for part in tree.AVERAGES.get(name, (name,)))
+    for part in rest:
+        first += part
+    return first / (len(rest) + 1)
 
 
 def _compare(operator: str, left: float, right: float) -> bool:
     if math.isnan(left) or math.isnan(right):
         return False
-    return _COMPARE[operator](left, right)
-
-
-_COMPARE: dict[str, Callable[[float, float], bool]] = {
-    "<": lt,
-    "<=": le,
-    ">": gt,
-    ">=": ge,
-    "==": eq,
-    "!=": ne,
-}
+    return bool(OPERATORS[operator].answer(left, right))

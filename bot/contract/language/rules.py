@@ -6,30 +6,16 @@ collected, so that one look at the answer mends them all.
 
 import ast
 import math
-import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from bot.contract.document.problems import nearest as nearest_name
+from bot.contract.language import tree
 from bot.contract.language.functions import FUNCTIONS, Function, Kind
-from bot.contract.language.tree import (
-    Arithmetic,
-    Call,
-    Comparison,
-    Indicator,
-    Logic,
-    Negative,
-    Node,
-    Not,
-    Number,
-    Parameter,
-    Price,
-    Shift,
-    Truth,
-    Type,
-)
+from bot.contract.language.operators import SIGNS
+from bot.contract.language.rule_text import Mistake, parse_text
+from bot.contract.language.tree import Node, Type
 
-MAX_TEXT = 2_000
 MAX_DEPTH = 40
 MAX_WINDOW = 100_000
 
@@ -39,56 +25,26 @@ PRICES = ("open", "high", "low", "close", "volume", "hl2", "hlc3", "ohlc4", *HEI
 
 @dataclass(frozen=True)
 class Scope:
-    """The names an expression may use.
+    """Holds the names an expression may use."""
 
-    Args:
-        parameters: whether each parameter may be the length of a window, by name: it only takes
-            whole numbers from 1 up.
-        outputs: the output names of each indicator; None where the indicator itself is broken, so
-            that its own mistake is told once and not again wherever it is used.
-        booleans: the indicators whose expression is a condition.
-        elsewhere: the indicators that cannot be read from here, with the reason.
-    """
-
+    # Whether each parameter may be the length of a window: it only takes whole numbers from 1 up.
     parameters: Mapping[str, bool]
+    # The output names of each indicator; None where the indicator itself is broken, so that its
+    # own mistake is told once and not again wherever it is used.
     outputs: Mapping[str, tuple[str, ...] | None]
-    booleans: frozenset[str] = frozenset()
+    booleans: frozenset[str] = frozenset()  # the indicators whose expression is a condition
+    # The indicators that cannot be read from here, with the reason.
     elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     def names(self) -> list[str]:
-        """What may stand alone as a value."""
+        """Says what may stand alone as a value."""
         return [*PRICES, *self.parameters, *self.outputs, "always", "never"]
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """One thing wrong with an expression, at a character of its text."""
-
-    offset: int
-    message: str
-    found: str = ""
-    allowed: str = ""
-    nearest: str = ""
 
 
 class _Refused(Exception):
     """Ends the reading of one part; its mistake is already noted."""
 
 
-_ARITHMETIC: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-}
-_COMPARISONS: dict[type[ast.cmpop], str] = {
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-}
 _OPERATOR_ADVICE: dict[type[ast.AST], str] = {
     ast.BitAnd: "write `and` instead of `&`",
     ast.BitOr: "write `or` instead of `|`",
@@ -100,58 +56,17 @@ _OPERATOR_ADVICE: dict[type[ast.AST], str] = {
 _VALUES_ALLOWED = "numbers, prices, parameters, indicators, functions and + - * / < > == and or not"
 
 
-# Operators of other languages that Python's parser stumbles over, and what they are here.
-_FOREIGN = {
-    "&&": "`and`",
-    "||": "`or`",
-    "<>": "`!=`",
-    "=<": "`<=`",
-    "=>": "`>=`",
-    "=": "`==`",
-    "!": "`not`",
-}
-
-
-def _operator_advice(text: str, position: int) -> str:
-    """What to write instead of a foreign operator at, or one character before, a place."""
-    for start in (position - 1, position):
-        for foreign, ours in _FOREIGN.items():
-            if start >= 0 and text.startswith(foreign, start) and text[start : start + 2] != "!=":
-                return f"{ours} instead of {foreign}"
-    if not text[position:].strip() or text.rstrip().endswith((" and", " or", " not")):
-        return "a condition after the last `and`, `or` or `not`"
-    return ""
-
-
 def parse_rule(
     text: str, scope: Scope, wanted: Type | None = None
 ) -> tuple[Node | None, list[Mistake]]:
-    """Turn rule text into a typed tree.
+    """Turns rule text into a typed tree, or into every mistake that was found.
 
-    Args:
-        text: the expression as the contract has it; line breaks count as spaces.
-        scope: the names it may use.
-        wanted: the type that the whole must have, if one is wanted.
-
-    Returns:
-        The tree, or None with every mistake that was found. None without a mistake: it reads an
-        indicator that is itself broken, which is told there.
+    There is neither where the text reads an indicator that is itself broken, which is said there.
+    `wanted` is the type that the whole must have.
     """
     reader = _Reader(scope)
     tree = reader.read(text, wanted)
     return (None, reader.mistakes) if reader.mistakes else (tree, [])
-
-
-def names_read(text: str) -> list[str]:
-    """The names that stand as values in an expression; empty where it does not parse."""
-    reader = _Reader(Scope({}, {}))
-    body = reader.parse(text)
-    if body is None:
-        return []
-    called = {id(node.func) for node in ast.walk(body) if isinstance(node, ast.Call)}
-    return [
-        node.id for node in ast.walk(body) if isinstance(node, ast.Name) and id(node) not in called
-    ]
 
 
 class _Reader:
@@ -163,49 +78,21 @@ class _Reader:
 
     def read(self, text: str, wanted: Type | None) -> Node | None:
         """Parse the text and translate the tree, noting mistakes on the way."""
-        body = self.parse(text)
-        if body is None:
+        parsed = parse_text(text)
+        self.start = parsed.start
+        if parsed.body is None:
+            self.mistakes += [parsed.mistake] if parsed.mistake else []
             return None
         try:
-            node = self.translate(body)
+            node = self.translate(parsed.body)
             self.want(node, wanted)
         except _Refused:
             return None
         return node
 
-    def parse(self, text: str) -> ast.expr | None:
-        """Python's own tree of a text; None with a mistake noted if it has none."""
-        flat = "".join(" " if character in "\n\r\t" else character for character in text)
-        self.start = len(flat) - len(flat.lstrip())
-        flat = flat.strip()
-        if not flat:
-            self.note(0, "the expression is empty", allowed="an expression, for example rsi < 30")
-        elif len(flat) > MAX_TEXT:
-            self.note(0, f"the expression is longer than {MAX_TEXT} characters", str(len(flat)))
-        else:
-            for position, character in enumerate(flat):
-                if not " " <= character <= "~" or character in "#\\;":
-                    shown = f"U+{ord(character):04X}" if character > "~" else repr(character)
-                    self.note(position, "a character that no rule may contain", shown)
-                    break
-        if self.mistakes:
-            return None
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return ast.parse(flat, mode="eval").body
-        except SyntaxError as error:
-            position = min(max((error.offset or 1) - 1, 0), len(flat) - 1)
-            found, advice = flat[position : position + 20], _operator_advice(flat, position)
-            self.note(position, f"not an expression: {error.msg}", found, advice)
-        except (ValueError, MemoryError, RecursionError):
-            self.note(0, "the expression is too deep or has too large a number")
-        return None
-
     def note(
         self, offset: int, message: str, found: str = "", allowed: str = "", nearest: str = ""
     ) -> None:
-        """Keep a mistake."""
         self.mistakes.append(Mistake(self.start + offset, message, found, allowed, nearest))
 
     def refuse(
@@ -229,32 +116,16 @@ class _Reader:
         )
 
     def translate(self, node: ast.expr) -> Node:
-        """Translate one part and all below it."""
         self.depth += 1
         try:
             if self.depth > MAX_DEPTH:
                 raise self.refuse(node, f"nested more than {MAX_DEPTH} deep")
-            match node:
-                case ast.Constant():
-                    return self.number(node)
-                case ast.Name():
-                    return self.name(node)
-                case ast.Attribute():
-                    return self.output(node)
-                case ast.Subscript():
-                    return self.shift(node)
-                case ast.UnaryOp():
-                    return self.unary(node)
-                case ast.BinOp():
-                    return self.arithmetic(node)
-                case ast.Compare():
-                    return self.comparison(node)
-                case ast.BoolOp():
-                    return self.logic(node)
-                case ast.Call():
-                    return self.call(node)
             what = type(node).__name__
-            raise self.refuse(node, "this is not part of the rule language", what, _VALUES_ALLOWED)
+            read: Callable[[ast.expr], Node] | None = getattr(self, f"read_{what.lower()}", None)
+            if read is None:
+                message = "this is not part of the rule language"
+                raise self.refuse(node, message, what, _VALUES_ALLOWED)
+            return read(node)
         finally:
             self.depth -= 1
 
@@ -271,11 +142,9 @@ class _Reader:
         return done
 
     def at(self, node: ast.expr) -> int:
-        """Where a part stands in the text."""
         return self.start + node.col_offset
 
-    def number(self, node: ast.Constant) -> Node:
-        """A literal."""
+    def read_constant(self, node: ast.Constant) -> Node:
         value = node.value
         if isinstance(value, bool):
             better = "always" if value else "never"
@@ -288,17 +157,17 @@ class _Reader:
             finite = False
         if not finite or abs(value) > 1e15:
             raise self.refuse(node, "the number is too large", allowed="at most 1e15")
-        return Number(self.at(node), value)
+        return tree.Number(self.at(node), value)
 
-    def name(self, node: ast.Name) -> Node:
-        """A price, a parameter, an indicator, always or never."""
+    def read_name(self, node: ast.Name) -> Node:
+        """Reads a price, a parameter, an indicator, always or never."""
         name = node.id
         if name in PRICES:
-            return Price(self.at(node), name)
+            return tree.Price(self.at(node), name)
         if name in ("always", "never"):
-            return Truth(self.at(node), name == "always")
+            return tree.Truth(self.at(node), name == "always")
         if name in self.scope.parameters:
-            return Parameter(self.at(node), name)
+            return tree.Parameter(self.at(node), name)
         if name in self.scope.outputs:
             outputs = self.scope.outputs[name]
             if outputs is None:
@@ -306,7 +175,7 @@ class _Reader:
             if len(outputs) > 1:
                 allowed = ", ".join(f"{name}.{output}" for output in outputs)
                 raise self.refuse(node, f"`{name}` has several outputs: say which", name, allowed)
-            return Indicator(self.at(node), name, boolean=name in self.scope.booleans)
+            return tree.Indicator(self.at(node), name, boolean=name in self.scope.booleans)
         self.refuse_elsewhere(node, name)
         if name in FUNCTIONS:
             raise self.refuse(
@@ -321,8 +190,8 @@ class _Reader:
         if name in self.scope.elsewhere:
             raise self.refuse(node, self.scope.elsewhere[name], name)
 
-    def output(self, node: ast.Attribute) -> Node:
-        """`name.output`."""
+    def read_attribute(self, node: ast.Attribute) -> Node:
+        """Reads `name.output`."""
         if not isinstance(node.value, ast.Name):
             raise self.refuse(node, "a dot may only follow an indicator's name", node.attr)
         name = node.value.id
@@ -341,56 +210,47 @@ class _Reader:
             allowed = ", ".join(outputs) or f"`{name}` alone: an expression has one value"
             near = nearest_name(node.attr, list(outputs))
             raise self.refuse(node, message, node.attr, allowed, near)
-        return Indicator(self.at(node), name, node.attr if len(outputs) > 1 else "")
+        return tree.Indicator(self.at(node), name, node.attr if len(outputs) > 1 else "")
 
-    def shift(self, node: ast.Subscript) -> Node:
-        """`x[k]`."""
-        index, sign = node.slice, 1
-        if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub):
-            index, sign = index.operand, -1
-        bars = 0
-        literal = False
-        if isinstance(index, ast.Constant) and type(index.value) is int:
-            bars, literal = sign * index.value, True
-        if not literal:
-            self.note(
-                getattr(node.slice, "col_offset", node.col_offset),
-                "x[k] wants a whole number of bars, written out",
-                ast.unparse(node.slice)[:40],
-                "for example close[1]; a window whose length is a parameter: change(x, n)",
-            )
+    def read_subscript(self, node: ast.Subscript) -> Node:
+        """Reads `x[k]`."""
+        bars: int | None = None
+        match node.slice:
+            case ast.Constant(value=int(number)) if type(number) is int:
+                bars = number
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):
+                bars = -number if type(number) is int else None
+        if bars is None:
+            message = "x[k] wants a whole number of bars, written out"
+            advice = "for example close[1]; a window whose length is a parameter: change(x, n)"
+            self.note(node.slice.col_offset, message, ast.unparse(node.slice)[:40], advice)
         elif bars < 0:
-            self.note(
-                getattr(node.slice, "col_offset", node.col_offset),
-                "no rule can name a future bar: x[k] looks k bars back",
-                str(bars),
-                "0 or more",
-            )
+            message = "no rule can name a future bar: x[k] looks k bars back"
+            self.note(node.slice.col_offset, message, str(bars), "0 or more")
         elif bars > MAX_WINDOW:
-            self.note(
-                node.col_offset, "x[k] looks too far back", str(bars), f"at most {MAX_WINDOW}"
-            )
+            allowed = f"at most {MAX_WINDOW}"
+            self.note(node.col_offset, "x[k] looks too far back", str(bars), allowed)
         part = self.translate(node.value)
-        if not literal or not 0 <= bars <= MAX_WINDOW:
+        if bars is None or not 0 <= bars <= MAX_WINDOW:
             raise _Refused
-        return Shift(self.at(node), part, bars)
+        return tree.Shift(self.at(node), part, bars)
 
-    def unary(self, node: ast.UnaryOp) -> Node:
-        """`-x`, `+x` is refused, `not x`."""
+    def read_unaryop(self, node: ast.UnaryOp) -> Node:
+        """Reads `-x` and `not x`; `+x` is refused."""
         if isinstance(node.op, ast.Not):
             part = self.translate(node.operand)
             self.want(part, "boolean")
-            return Not(self.at(node), part)
+            return tree.Not(self.at(node), part)
         if not isinstance(node.op, ast.USub):
             advice = _OPERATOR_ADVICE.get(type(node.op), "only `-` and `not` stand before a value")
             raise self.refuse(node, advice)
         part = self.translate(node.operand)
         self.want(part, "number")
-        return Negative(self.at(node), part)
+        return tree.Negative(self.at(node), part)
 
-    def arithmetic(self, node: ast.BinOp) -> Node:
-        """`+ - * /`."""
-        operator = _ARITHMETIC.get(type(node.op))
+    def read_binop(self, node: ast.BinOp) -> Node:
+        """Reads `+ - * /`."""
+        operator = SIGNS.get(type(node.op))
         if operator is None:
             advice = _OPERATOR_ADVICE.get(type(node.op), "this operator is not in the language")
             self.note(node.col_offset, advice, allowed="+ - * /")
@@ -399,36 +259,36 @@ class _Reader:
             raise _Refused
         self.want(left, "number")
         self.want(right, "number")
-        return Arithmetic(self.at(node), operator, left, right)
+        return tree.Arithmetic(self.at(node), operator, left, right)
 
-    def comparison(self, node: ast.Compare) -> Node:
-        """`a < b`, and chains of them."""
-        for operator in node.ops:
-            if type(operator) not in _COMPARISONS:
-                advice = _OPERATOR_ADVICE.get(
-                    type(operator), "this comparison is not in the language"
-                )
-                self.note(node.col_offset, advice, allowed="< <= > >= == !=")
+    def read_compare(self, node: ast.Compare) -> Node:
+        """Reads `a < b`, and chains of them."""
+        unknown = [type(operator) for operator in node.ops if type(operator) not in SIGNS]
+        for kind in unknown:
+            advice = _OPERATOR_ADVICE.get(kind, "this comparison is not in the language")
+            self.note(node.col_offset, advice, allowed="< <= > >= == !=")
         parts = self.below([node.left, *node.comparators])
-        if any(type(operator) not in _COMPARISONS for operator in node.ops):
+        if unknown:
             raise _Refused
         for part in parts:
             self.want(part, "number")
         pairs = [
-            Comparison(self.at(node), _COMPARISONS[type(operator)], left, right)
+            tree.Comparison(self.at(node), SIGNS[type(operator)], left, right)
             for operator, left, right in zip(node.ops, parts, parts[1:], strict=False)
         ]
-        return pairs[0] if len(pairs) == 1 else Logic(self.at(node), "and", tuple(pairs))
+        return pairs[0] if len(pairs) == 1 else tree.Logic(self.at(node), "and", tuple(pairs))
 
-    def logic(self, node: ast.BoolOp) -> Node:
-        """`and`, `or`."""
+    def read_boolop(self, node: ast.BoolOp) -> Node:
+        """Reads `and` and `or`."""
         parts = self.below(node.values)
         for part in parts:
             self.want(part, "boolean")
-        return Logic(self.at(node), "and" if isinstance(node.op, ast.And) else "or", tuple(parts))
+        return tree.Logic(
+            self.at(node), "and" if isinstance(node.op, ast.And) else "or", tuple(parts)
+        )
 
-    def call(self, node: ast.Call) -> Node:
-        """A function of the language with its arguments."""
+    def read_call(self, node: ast.Call) -> Node:
+        """Reads a function of the language with its arguments."""
         if not isinstance(node.func, ast.Name):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
             advice = "x[1] is x one bar ago" if name == "shift" else ", ".join(FUNCTIONS)
@@ -451,10 +311,10 @@ class _Reader:
             )
             self.below(node.args)
             raise _Refused
-        return Call(self.at(node), name, self.arguments(node, function))
+        return tree.Call(self.at(node), name, self.arguments(node, function))
 
     def unknown_function(self, node: ast.Call, name: str) -> None:
-        """A function that rules do not have; TA-Lib's are written in capitals."""
+        """Notes a function that rules do not have; TA-Lib's are written in capitals."""
         if name.isupper():
             declared = f"{name.lower()}: {{function: {name}, ...}}"
             advice = f"declare it under `indicators`, as {declared}, and name that in the rule"
@@ -467,7 +327,7 @@ class _Reader:
         self.note(node.col_offset, f"unknown function `{name}`", name, advice, nearest)
 
     def arguments(self, node: ast.Call, function: Function) -> tuple[Node, ...]:
-        """The arguments of a call, each of the kind its place wants."""
+        """Gives the arguments of a call, each of the kind its place wants."""
         parts = self.below(node.args)
         for part, (label, kind) in zip(parts, function.arguments, strict=True):
             self.argument(part, label, kind, function)
@@ -478,7 +338,7 @@ class _Reader:
         if kind == "number" or kind == "boolean":
             self.want(part, kind)
         elif kind == "window" and not self.is_window(part):
-            shown = str(part.value) if isinstance(part, Number) else ""
+            shown = str(part.value) if isinstance(part, tree.Number) else ""
             self.mistakes.append(
                 Mistake(
                     part.offset,
@@ -489,7 +349,6 @@ class _Reader:
             )
 
     def is_window(self, part: Node) -> bool:
-        """Whether a part may be the length of a window."""
-        if isinstance(part, Number):
+        if isinstance(part, tree.Number):
             return type(part.value) is int and 1 <= part.value <= MAX_WINDOW
-        return isinstance(part, Parameter) and self.scope.parameters[part.name]
+        return isinstance(part, tree.Parameter) and self.scope.parameters[part.name]

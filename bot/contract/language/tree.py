@@ -1,6 +1,6 @@
 """The typed tree of a rule: what its parts are, and which of them are conditions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Literal
 
@@ -11,13 +11,13 @@ Type = Literal["number", "boolean"]
 
 @dataclass(frozen=True)
 class Node:
-    """A part of a rule; `offset` is where it starts in the text and does not count in equality."""
+    """Is a part of a rule; `offset`, where it starts in the text, does not count in equality."""
 
     offset: int = field(compare=False, repr=False)
 
     @property
     def type(self) -> Type:
-        """Whether the part is a number or a boolean at each bar."""
+        """Tells whether the part is a number or a boolean at each bar."""
         match self:
             case Truth() | Comparison() | Logic() | Not():
                 return "boolean"
@@ -32,7 +32,7 @@ class Node:
 
     @property
     def parts(self) -> tuple["Node", ...]:
-        """The parts directly below this one."""
+        """Gives the parts directly below this one."""
         below: list[Node] = []
         for item in fields(self):
             value = getattr(self, item.name)
@@ -42,14 +42,14 @@ class Node:
 
 @dataclass(frozen=True)
 class Number(Node):
-    """A literal number."""
+    """Stands for a literal number."""
 
     value: int | float
 
 
 @dataclass(frozen=True)
 class Truth(Node):
-    """`always` or `never`."""
+    """Stands for `always` or `never`."""
 
     value: bool
 
@@ -64,21 +64,21 @@ AVERAGES = {
 
 @dataclass(frozen=True)
 class Price(Node):
-    """A series of the candle: open, high, low, close, volume, hl2, hlc3, ohlc4, ha_open, ..."""
+    """Stands for a series of the candle: open, close, volume, hl2, ohlc4, ha_open, ..."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Parameter(Node):
-    """A number that the contract's `parameters` declare."""
+    """Stands for a number that the contract's `parameters` declare."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Indicator(Node):
-    """An indicator of the contract, or one of its outputs."""
+    """Stands for an indicator of the contract, or one of its outputs."""
 
     name: str
     output: str = ""
@@ -86,13 +86,13 @@ class Indicator(Node):
 
     @property
     def key(self) -> str:
-        """The name under which values of it are kept: `rsi`, `bands.upperband`."""
+        """Gives the name under which values of it are kept: `rsi`, `bands.upperband`."""
         return f"{self.name}.{self.output}" if self.output else self.name
 
 
 @dataclass(frozen=True)
 class Shift(Node):
-    """`x[3]`: the part as it was some bars ago."""
+    """Stands for `x[3]`: the part as it was some bars ago."""
 
     part: Node
     bars: int
@@ -100,14 +100,14 @@ class Shift(Node):
 
 @dataclass(frozen=True)
 class Negative(Node):
-    """Unary minus."""
+    """Stands for unary minus."""
 
     part: Node
 
 
 @dataclass(frozen=True)
 class Arithmetic(Node):
-    """`+ - * /` of two numbers."""
+    """Stands for `+ - * /` of two numbers."""
 
     operator: str
     left: Node
@@ -116,7 +116,7 @@ class Arithmetic(Node):
 
 @dataclass(frozen=True)
 class Comparison(Node):
-    """`< <= > >= == !=` of two numbers; a chain becomes a Logic of several."""
+    """Stands for `< <= > >= == !=` of two numbers; a chain becomes a Logic of several."""
 
     operator: str
     left: Node
@@ -125,7 +125,7 @@ class Comparison(Node):
 
 @dataclass(frozen=True)
 class Logic(Node):
-    """`and` or `or` of two or more booleans."""
+    """Stands for `and` or `or` of two or more booleans."""
 
     operator: Literal["and", "or"]
     operands: tuple[Node, ...]
@@ -133,28 +133,33 @@ class Logic(Node):
 
 @dataclass(frozen=True)
 class Not(Node):
-    """`not` of a boolean."""
+    """Stands for `not` of a boolean."""
 
     part: Node
 
 
 @dataclass(frozen=True)
 class Call(Node):
-    """A function of the language."""
+    """Stands for a function of the language."""
 
     function: str
     arguments: tuple[Node, ...]
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """Every part of a tree, the tree itself first."""
+    """Gives every part of a tree, the tree itself first."""
     yield node
     for part in node.parts:
         yield from walk(part)
 
 
+def names_in(trees: Iterable[Node], kind: type[Parameter] | type[Price]) -> set[str]:
+    """Collects the names of the parameters, or of the prices, that trees read."""
+    return {part.name for tree in trees for part in walk(tree) if isinstance(part, kind)}
+
+
 def is_constant(node: Node) -> bool:
-    """Whether a part is the same number at every bar: only literals and parameters in it."""
+    """Tells whether a part is the same number at every bar: only literals and parameters in it."""
     if isinstance(node, Shift) and node.bars > 0:
         return False  # missing on the first bars
     if isinstance(node, Price | Indicator | Truth | Call):

@@ -2,16 +2,9 @@
 
 from bot.contract.language import catalog
 from bot.contract.language.functions import FUNCTIONS
-from bot.contract.language.program import Program, TalibStep
-from bot.contract.language.tree import (
-    Call,
-    Indicator,
-    Node,
-    Number,
-    Parameter,
-    Price,
-    Shift,
-)
+from bot.contract.language.program import Program
+from bot.contract.language.program_steps import TalibStep
+from bot.contract.language.tree import Call, Indicator, Node, Number, Parameter, Price, Shift
 from bot.contract.longer import minutes
 
 # The Heikin-Ashi open is half the one before it: where history starts weighs 2^-50 by then.
@@ -19,7 +12,7 @@ _HEIKIN_ASHI = {"ha_open": 50, "ha_high": 50, "ha_low": 50}
 
 
 def warmup(program: Program) -> int:
-    """The longest chain of lookbacks, shifts and windows, with TA-Lib's unstable periods added."""
+    """Adds up the longest chain of lookbacks, shifts, windows and unstable periods."""
     known: dict[str, int] = {}
     for length, above in program.higher.items():
         # The first candle may be a part of one, and one is open.
@@ -33,7 +26,7 @@ def warmup(program: Program) -> int:
 
 
 def _settled(program: Program, above: dict[str, int]) -> dict[str, int]:
-    """Bars before each indicator of a program's own candles has settled."""
+    """Counts the bars before each indicator of a program's own candles has settled."""
     known = dict(above)
     for step in program.own_steps:
         if isinstance(step, TalibStep):
@@ -46,7 +39,7 @@ def _settled(program: Program, above: dict[str, int]) -> dict[str, int]:
 
 
 def _bars(node: Node, program: Program, known: dict[str, int]) -> int:
-    """Bars before a part of a rule has settled."""
+    """Counts the bars before a part of a rule has settled."""
     if isinstance(node, Indicator):
         return known[node.name]
     if isinstance(node, Price):

@@ -8,6 +8,7 @@
 
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from adapters.clock import Clock
@@ -28,8 +29,11 @@ def fetched(
     futures: bool,
     patience: Patience | None = None,
     clock: Clock = MACHINE_CLOCK,
+    count: Callable[[int], None] | None = None,
 ) -> Path:
     """The file with a stretch's candles, downloaded unless it is there.
+
+    `count` is told after each page how many candles there are; without it, `say` is.
 
     Raises:
         InputError: the exchange, symbol or timeframe does not exist, or there is no candle.
@@ -42,7 +46,7 @@ def fetched(
     from bot.data.exchange.ccxt_exchange import open_exchange
 
     source = open_exchange(exchange, futures=futures)
-    candles = download(source, stretch, say, patience)
+    candles = download(source, stretch, say, patience, count)
     try:
         _write(path, candles)
     except OSError as error:

@@ -28,8 +28,8 @@ def open_exchange(name: str, *, futures: bool = False) -> "CcxtExchange":
     try:
         import ccxt
     except ImportError:
-        hint = "Install it: pip install '.[ccxt]' in a checkout."
-        raise WorldError("data.source: ccxt needs the package ccxt", hint) from None
+        hint = "Install it: pip install 'ccxt>=4.5.90,<5'"
+        raise WorldError("candles of an exchange need the package ccxt", hint) from None
     if name not in ccxt.exchanges:
         near = nearest(name, ccxt.exchanges)
         hint = f"Did you mean {near}?" if near else "See ccxt's list of exchanges."

@@ -41,15 +41,20 @@ def whole(stretch: Stretch, now_ms: int) -> Stretch:
     step = timeframe_ms(stretch.timeframe)
     end = min(stretch.end, now_ms // step * step)
     if end <= stretch.start:
-        hint = "data.start has to be in the past and before data.end."
-        raise InputError(f"no candle is finished between {iso(stretch.start)} and now", hint)
+        until = iso(stretch.end) if stretch.end <= now_ms else "now"
+        hint = "The start has to be in the past and before the end."
+        raise InputError(f"no candle is finished between {iso(stretch.start)} and {until}", hint)
     return stretch._replace(end=end)
 
 
 def download(
-    source: CandleSource, stretch: Stretch, say: Say, patience: Patience | None = None
+    source: CandleSource,
+    stretch: Stretch,
+    say: Say,
+    patience: Patience | None = None,
+    count: Callable[[int], None] | None = None,
 ) -> list[Candle]:
-    """All candles of a stretch, page by page.
+    """All candles of a stretch, page by page; after each, `count` or else `say` is told of it.
 
     Raises:
         InputError: the exchange has no such market, or no candle in the stretch.
@@ -70,7 +75,10 @@ def download(
         beyond = any(candle.time >= stretch.end for candle in page)
         if news:
             cursor = max(candle.time for candle in news) + ahead
-            say(f"{source.name} {stretch.symbol} {stretch.timeframe}: {len(found)} candles")
+            if count is not None:
+                count(len(found))
+            else:
+                say(f"{source.name} {stretch.symbol} {stretch.timeframe}: {len(found)} candles")
         else:
             cursor = stretch.end if beyond else cursor + PAGE * step
     if not found:

@@ -27,7 +27,6 @@ class CandleSource(Protocol):
             PassingTrouble: asking again later may help.
             WorldError: asking again will not help.
         """
-        ...
 
 
 class PassingTrouble(Exception):

@@ -23,18 +23,13 @@ MOST_SUMMARY = 900_000
 
 @dataclass(frozen=True)
 class Actions:
-    """One job of one run.
-
-    Attributes:
-        run: counts up from run to run; a later run's word stands.
-        run_url: where people watch it.
-    """
+    """One job of one run."""
 
     event: str
     event_path: Path
     repository: str
-    run: int = 0
-    run_url: str = ""
+    run: int = 0  # counts up from run to run; a later run's word stands
+    run_url: str = ""  # where people watch it
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def trigger(self, label: str) -> Trigger | Ignored:

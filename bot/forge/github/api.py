@@ -39,18 +39,14 @@ _UNCOUNTED = ("/rate_limit", "/graphql")  # the latter has a limit of its own
 
 
 class ApiError(WorldError):
-    """GitHub said no, or nothing.
-
-    Attributes:
-        server_time: GitHub's clock when it answered, in seconds; None without an answer.
-        wait_s: how long a limit asks to wait.
-    """
+    """GitHub said no, or nothing."""
 
     def __init__(self, message: str, hint: str = "", status: int = 0) -> None:
         super().__init__(message, hint)
         self.status = status
+        # GitHub's clock when it answered, in seconds; None without an answer.
         self.server_time: float | None = None
-        self.wait_s = 0.0
+        self.wait_s = 0.0  # how long a limit asks to wait
 
 
 class Forbidden(ApiError):
@@ -74,13 +70,7 @@ class Limited(ApiError, RateLimited):
 
 
 class GitHubApi:
-    """One repository on one GitHub.
-
-    Attributes:
-        repository: `owner/name`.
-        calls: how many requests were made.
-        counted: how many of them count against the hour's requests.
-    """
+    """One repository on one GitHub."""
 
     def __init__(
         self,
@@ -93,9 +83,9 @@ class GitHubApi:
         sleep: Callable[[float], None] = time.sleep,
         clock: Clock = MACHINE_CLOCK,
     ) -> None:
-        self.repository = repository
-        self.calls = 0
-        self.counted = 0
+        self.repository = repository  # `owner/name`
+        self.calls = 0  # how many requests were made
+        self.counted = 0  # how many of them count against the hour's requests
         self._kept: OrderedDict[str, tuple[str, Any]] = OrderedDict()
         self._token = token
         self._pace = pace
@@ -117,11 +107,10 @@ class GitHubApi:
         """Read, again after a pause while GitHub is away."""
         return self.patiently(lambda: self.call("GET", path, parameters=parameters))
 
-    def pages(self, path: str, key: str = "", **parameters: str | int) -> Iterator[Any]:
-        """Read a list page by page; `key` names it where it lies inside an object."""
+    def pages(self, path: str, **parameters: str | int) -> Iterator[Any]:
+        """Read a list page by page."""
         for page in range(1, _MOST_PAGES + 1):
-            found = self.get(path, **{"per_page": _PER_PAGE, **parameters, "page": page})
-            rows = found[key] if key else found
+            rows = self.get(path, **{"per_page": _PER_PAGE, **parameters, "page": page})
             yield from rows
             if len(rows) < int(parameters.get("per_page", _PER_PAGE)):
                 return
@@ -137,6 +126,7 @@ class GitHubApi:
         write: Callable[[], object],
         *,
         looked: bool = False,
+        harmless: Callable[[], bool] = lambda: False,
     ) -> Found:
         """Bring something about that may be there already, and see it there.
 
@@ -145,6 +135,8 @@ class GitHubApi:
             look: gives the thing as it should be, or None.
             write: makes it so.
             looked: whether somebody has looked a moment ago and it was not there.
+            harmless: whether writing once more only edits what is there, as after another
+                run's edit came between ours and the look.
 
         Raises:
             ApiError: GitHub refused, or stayed away.
@@ -162,7 +154,7 @@ class GitHubApi:
                 taken = False
                 self._pause(error, attempt)
             found = self._look_again(look)
-            if found is None and taken:
+            if found is None and taken and (attempt == ATTEMPTS - 1 or not harmless()):
                 message = f"GitHub took {what} but does not show it"
                 raise ApiError(message, "Run again: it looks first and repeats nothing.")
         raise ApiError(f"GitHub did not take {what}", "Run again: it looks first.")

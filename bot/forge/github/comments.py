@@ -56,11 +56,7 @@ class GitHubThreads:
     def say(self, thread: Thread, body: str, marker: str = "", run: int = 0) -> Comment:
         """Say something once: edit the earlier comment under the marker, or write the first.
 
-        Args:
-            thread: where.
-            body: Markdown.
-            marker: which of our comments; by default what it says is its marker.
-            run: counts up from run to run; what a later run said stays.
+        Without a `marker`, what it says is its own. `run` counts up: what a later run said stays.
         """
         marker = marker or f"said:{sha256(body.encode()).hexdigest()[:16]}"
         if not _MARKER.fullmatch(marker):
@@ -92,7 +88,11 @@ class GitHubThreads:
                 if len(mine) > 1 and mine[0].run <= run:
                     self._api.write("PATCH", f"{_one(thread)}/{mine[0].id}", {"body": text})
 
-        return self._api.ensure(f"the comment under {thread}", look, write)
+        # Jobs of one run may edit the same comment at once; who looks and sees another's text
+        # writes its own again.
+        return self._api.ensure(
+            f"the comment under {thread}", look, write, harmless=lambda: bool(seen)
+        )
 
     def _mine(self, thread: Thread, marker: str) -> list[Comment]:
         return [

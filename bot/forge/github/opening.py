@@ -22,12 +22,10 @@ def open_github(
     settings: Settings | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> "GitHubForge":
-    """Open the repository's forge on GitHub.
+    """Open the repository's forge on GitHub; its settings are read from its checkout if not given.
 
-    Args:
-        repository: whose origin names it where GITHUB_REPOSITORY does not.
-        settings: what its stratwright.yml says; read from its checkout if not given.
-        environment: GITHUB_TOKEN, GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_SERVER_URL.
+    `environment` has GITHUB_TOKEN, GITHUB_API_URL, GITHUB_SERVER_URL, and GITHUB_REPOSITORY, in
+    whose place the repository's origin may stand.
 
     Raises:
         InputError: there is no token, no name, or PyGithub is not installed.

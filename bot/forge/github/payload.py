@@ -26,13 +26,7 @@ class _Malformed(Exception):
 
 
 def parse_event(name: str, data: bytes, label: str = "stratwright") -> Trigger | Ignored:
-    """Read an event.
-
-    Args:
-        name: the event's name, as GITHUB_EVENT_NAME gives it.
-        data: the event file.
-        label: the label that the issue form sets.
-    """
+    """Read an event file by the name that GITHUB_EVENT_NAME gives; `label` is the issue form's."""
     reader = _READERS.get(name)
     if reader is None:
         return Ignored(Reason.NOT_OUR_EVENT, name if name.isidentifier() else "")

@@ -238,10 +238,7 @@ class GitHubForge:
     def label(self, number: int, wanted: Iterable[str], *, looked: bool = False) -> None:
         """Add labels to an issue or pull request; those that are there stay.
 
-        Args:
-            number: the issue or pull request.
-            wanted: the labels.
-            looked: whether it is known that they are not there, as with one just opened.
+        `looked` says that it is known that they are not there, as with one just opened.
         """
         names = tuple(wanted)
 

@@ -27,7 +27,7 @@ class Strange:
 
 
 def find_strange_parts(tree: ast.Module, template: ast.Module) -> Iterator[Strange]:
-    """Everything at the level of the module and of the class that is not the template's."""
+    """Finds everything at the level of the module and of the class that is not the template's."""
     yield from _statements(tree, template)
     ours, theirs = _class_of(template), _class_of(tree)
     if ours is None or theirs is None:
@@ -40,7 +40,7 @@ def find_strange_parts(tree: ast.Module, template: ast.Module) -> Iterator[Stran
 
 
 def find_missing_tests(content: bytes, template: str) -> Iterator[Strange]:
-    """What of the contract's tests is not in a test file as it was written; more may be there."""
+    """Finds what of the contract's tests is not in a test file as it was written."""
     names: set[str] = set()
     known = {ast.dump(node) for node in ast.parse(template).body}
     wanted = {name for node in ast.parse(template).body for name in _bound(node)}
@@ -57,7 +57,7 @@ def find_missing_tests(content: bytes, template: str) -> Iterator[Strange]:
 
 
 def _is_more(node: ast.stmt, taken: set[str]) -> bool:
-    """Whether a statement of a test file is a test or a helper beside the contract's."""
+    """Tells whether a statement of a test file is a test or a helper beside the contract's."""
     return isinstance(node, ast.FunctionDef) and not node.decorator_list and not taken
 
 
@@ -73,41 +73,36 @@ def _statements(tree: ast.Module, template: ast.Module) -> Iterator[Strange]:
         if isinstance(node, ast.If):
             blocks += 1
             if not _same(node, block) or place != len(tree.body) - 1:
-                yield Strange(
-                    node.lineno, "only the template's last `if` may be there", "remove this one"
-                )
+                reason = "only the template's last `if` may be there"
+                yield Strange(node.lineno, reason, "remove this one")
             continue
         names = _bound(node)
         if not names:
-            yield Strange(
-                node.lineno,
-                "a file consists of imports, constants, functions and classes",
-                "move this into a method",
-            )
+            reason = "a file consists of imports, constants, functions and classes"
+            yield Strange(node.lineno, reason, "move this into a method")
         for name in names:
             if name in seen:
                 yield Strange(node.lineno, f"{name} is bound a second time", "use another name")
             seen.add(name)
             if name in pinned and name != CLASS and not _same_binding(node, pinned[name], name):
-                yield Strange(
-                    node.lineno,
-                    f"{name} is not the template's",
-                    f"write {name} as the template does",
-                )
+                yield _another(node, name)
             elif name not in pinned and not _harmless(node):
-                yield Strange(
-                    node.lineno,
-                    f"{name} is neither an import, a constant nor a plain function",
-                    "use constants of numbers and text, and functions without decorators",
-                )
+                reason = f"{name} is neither an import, a constant nor a plain function"
+                step = "use constants of numbers and text, and functions without decorators"
+                yield Strange(node.lineno, reason, step)
     for name in sorted(needed - seen):
         yield Strange(1, f"{name} is missing", f"write {name} as the template does")
     if blocks != 1:
         yield Strange(1, "the last block is missing", "end with the template's `if __name__` block")
 
 
+def _another(node: ast.stmt, name: str) -> Strange:
+    step = f"write {name} as the template does"
+    return Strange(node.lineno, f"{name} is not the template's", step)
+
+
 def _bound(node: ast.stmt) -> list[str]:
-    """The names that a statement of the module binds; none for statements that may not be there."""
+    """Names what a statement of the module binds; nothing for one that may not be there."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         return [alias.asname or alias.name for alias in node.names]
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -121,7 +116,7 @@ def _bound(node: ast.stmt) -> list[str]:
 
 
 def _needed(template: ast.Module) -> set[str]:
-    """The template's own functions, settings and class, and what their text names."""
+    """Gives the template's own functions, settings and class, and what their text names."""
     found: set[str] = set()
     for node in template.body:
         if isinstance(node, ast.FunctionDef | ast.If):
@@ -132,14 +127,13 @@ def _needed(template: ast.Module) -> set[str]:
 
 
 def _same_binding(node: ast.stmt, pinned: ast.stmt, name: str) -> bool:
-    """Whether a name means what it means in the template."""
+    """Tells whether a name means what it means in the template."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         return type(node) is type(pinned) and _origin(node, name) == _origin(pinned, name)
     return _same(node, pinned)
 
 
 def _origin(node: ast.stmt, name: str) -> tuple[str, str]:
-    """Where an imported name comes from."""
     for alias in getattr(node, "names", []):
         if (alias.asname or alias.name) == name:
             return (getattr(node, "module", None) or "", alias.name)
@@ -155,7 +149,7 @@ def _harmless(node: ast.stmt) -> bool:
 
 
 def _plain_defaults(node: ast.FunctionDef) -> bool:
-    """Whether no default of a parameter could remember something."""
+    """Tells whether no default of a parameter could remember something."""
     return all(
         isinstance(default, ast.Constant)
         for default in (*node.args.defaults, *node.args.kw_defaults)
@@ -172,11 +166,8 @@ def _methods(theirs: ast.ClassDef, ours: ast.ClassDef) -> Iterator[Strange]:
         if place == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             continue
         if not isinstance(node, ast.FunctionDef) or node.decorator_list:
-            yield Strange(
-                node.lineno,
-                f"{CLASS} has plain methods and nothing else",
-                "a class that keeps something remembers it between bars",
-            )
+            step = "a class that keeps something remembers it between bars"
+            yield Strange(node.lineno, f"{CLASS} has plain methods and nothing else", step)
             continue
         name = node.name
         known = template.get(name)
@@ -184,9 +175,7 @@ def _methods(theirs: ast.ClassDef, ours: ast.ClassDef) -> Iterator[Strange]:
             yield Strange(node.lineno, f"{name} is there twice", "keep one")
         seen.add(name)
         if name in PINNED_METHODS and (known is None or not _same(node, known)):
-            yield Strange(
-                node.lineno, f"{name} is not the template's", f"write {name} as the template does"
-            )
+            yield _another(node, name)
         elif name in _DECIDE and (known is None or not _same(node.args, known.args)):
             yield Strange(node.lineno, f"{name} is called otherwise", "keep its parameters")
         elif known is None and (name.startswith("__") or not _plain_defaults(node)):
@@ -201,7 +190,7 @@ def _class_of(tree: ast.Module) -> ast.ClassDef | None:
 
 
 def _same(left: ast.AST, right: ast.AST) -> bool:
-    """Whether two parts are the same but for what they say of themselves."""
+    """Tells whether two parts are the same but for what they say of themselves."""
     return ast.dump(_without_docs(left)) == ast.dump(_without_docs(right))
 
 

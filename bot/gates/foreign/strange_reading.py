@@ -20,11 +20,16 @@ _TIMES = {"hour", "weekday", "times", "open_times", "resampled", "merged", "comb
 _OF_FRAMES = {*_TIMES, "column", "at", "by_name", "constant", "always", "never"}
 _TEXT_MAKERS = {"str", "repr", "format", "chr", "ord", "hash", "id", "bytes", "bytearray", "ascii"}
 _FRAME, _TABLE = "pd.DataFrame", "dict[str, pd.Series]"
+_POSITION, _BAR = "position", "idx"
+# What tells candles of one origin from those of another, and nothing of prices.
+_ORIGIN = {"attrs", "base", "dtype", "dtypes", "flags", "memory_usage", "name", "nbytes", "strides"}
+_QUESTIONS = ("find_entries", "find_exits")
 _POWERS = (ast.Pow, ast.LShift)
+_AS_PARAMETER = "make it a parameter of the contract and read it from self.cfg"
 
 
 def find_strange_reading(tree: ast.Module, template: ast.Module) -> Iterator[Strange]:
-    """Everything that a strategy reads, keeps or knows beyond the template's means."""
+    """Finds everything that a strategy reads, keeps or knows beyond the template's means."""
     rules = _Rules(tree, template)
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name not in PINNED_FUNCTIONS:
@@ -56,6 +61,14 @@ class _Rules:
             and ast.unparse(part.value) == "self.cfg"
             and isinstance(part.slice, ast.Constant)
         }
+        self._asked = {
+            part.slice.value
+            for part in parts
+            if isinstance(part, ast.Subscript)
+            and ast.unparse(part.value) == _POSITION
+            and isinstance(part.slice, ast.Constant)
+        }
+        self._attributes = {part.attr for part in parts if isinstance(part, ast.Attribute)}
         self._of_series = {part.attr for part in parts if _is_of_series(part)}
         self._folded = {ast.dump(part) for part in parts if isinstance(part, ast.BinOp)}
         classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
@@ -63,7 +76,6 @@ class _Rules:
         self._own = {node.name: node for node in bodies if isinstance(node, ast.FunctionDef)}
 
     def function(self, node: ast.FunctionDef, is_method: bool = False) -> Iterator[Strange]:
-        """A function or a method."""
         yield from self.values(node)
         yield from self._use(node, _kinds(node, is_method))
         yield from self._stores(node)
@@ -75,19 +87,14 @@ class _Rules:
             if part in told:
                 continue
             if isinstance(part, ast.Constant) and not self._known(part.value):
-                yield Strange(
-                    part.lineno,
-                    f"{str(part.value)[:40]!r} is neither the contract's nor the template's",
-                    "make it a parameter of the contract and read it from self.cfg",
-                )
+                shown = repr(str(part.value)[:40])
+                reason = f"{shown} is neither the contract's nor the template's"
+                yield Strange(part.lineno, reason, _AS_PARAMETER)
             elif isinstance(part, ast.JoinedStr):
                 yield Strange(part.lineno, "text is put together", "name columns and keys plainly")
             elif isinstance(part, ast.BinOp) and self._is_made_up(part):
-                yield Strange(
-                    part.lineno,
-                    f"{ast.unparse(part)[:40]} makes a number that the contract does not have",
-                    "make it a parameter of the contract and read it from self.cfg",
-                )
+                reason = f"{ast.unparse(part)[:40]} makes a number that the contract does not have"
+                yield Strange(part.lineno, reason, _AS_PARAMETER)
             elif isinstance(part, ast.Name) and part.id in _TEXT_MAKERS:
                 yield Strange(part.lineno, f"{part.id} is not for strategies", "compare numbers")
 
@@ -103,15 +110,15 @@ class _Rules:
         return (constant or isinstance(part.op, _POWERS)) and ast.dump(part) not in self._folded
 
     def _use(self, node: ast.FunctionDef, kinds: dict[str, str]) -> Iterator[Strange]:
-        """How candles, indicators and settings are read."""
+        """Judges how candles, indicators and settings are read."""
         above = {child: part for part in ast.walk(node) for child in ast.iter_child_nodes(part)}
         for part in ast.walk(node):
             if _is_of_series(part) and part.attr in _TIMES - self._of_series:
-                yield Strange(
-                    part.lineno,
-                    f"series.{part.attr} reads times, which the contract's rules do not",
-                    "decide by prices, volumes and settings",
-                )
+                reason = f"series.{part.attr} reads times, which the contract's rules do not"
+                yield Strange(part.lineno, reason, "decide by prices, volumes and settings")
+            if isinstance(part, ast.Attribute) and part.attr in _ORIGIN - self._attributes:
+                reason = f"{part.attr} tells where candles come from, not what they say"
+                yield Strange(part.lineno, reason, "decide by prices, volumes and settings")
             if not isinstance(part, ast.Name) or not isinstance(part.ctx, ast.Load):
                 continue
             if part.id == "DEFAULT_CFG":
@@ -122,6 +129,11 @@ class _Rules:
 
     def _is_usual(self, name: ast.Name, kind: str, above: dict[ast.AST, ast.AST]) -> bool:
         parent = above[name]
+        if kind == _POSITION:
+            asked = parent.slice if isinstance(parent, ast.Subscript) else None
+            return isinstance(asked, ast.Constant) and asked.value in self._asked
+        if kind == _BAR:
+            return self._is_place(name, above)
         if isinstance(parent, ast.Call) and name in parent.args:
             return self._is_handed_on(parent, name, kind)
         if isinstance(parent, ast.Subscript) and parent.value is name:
@@ -137,8 +149,23 @@ class _Rules:
             return isinstance(above[parent], ast.keyword)
         return kind == _FRAME and parent.attr in PRICES
 
+    def _is_place(self, name: ast.Name, above: dict[ast.AST, ast.AST]) -> bool:
+        """Tells whether a bar's number only says which bar is read, or is held to 0, 1, 2 or 3."""
+        child: ast.AST = name
+        parent = above[name]
+        if isinstance(parent, ast.Compare):
+            sides = [side for side in (parent.left, *parent.comparators) if side is not name]
+            return all(isinstance(side, ast.Constant) for side in sides) and not any(
+                isinstance(side, ast.Constant) and side.value not in (0, 1, 2, 3) for side in sides
+            )
+        while isinstance(parent, ast.BinOp | ast.Slice):
+            child, parent = parent, above[parent]
+        if isinstance(parent, ast.Call):
+            return child in parent.args
+        return isinstance(parent, ast.Subscript) and parent.slice is child
+
     def _is_own(self, parent: ast.Attribute, above: dict[ast.AST, ast.AST]) -> bool:
-        """Whether `self` leads to a setting that the template reads too, or to an own method."""
+        """Tells whether `self` leads to a setting of the template's, or to an own method."""
         use = above[parent]
         if parent.attr == "cfg":
             key = use.slice if isinstance(use, ast.Subscript) and use.value is parent else None
@@ -147,7 +174,7 @@ class _Rules:
         return parent.attr in self._own and isinstance(use, ast.Call) and use.func is parent
 
     def _is_handed_on(self, call: ast.Call, name: ast.Name, kind: str) -> bool:
-        """Whether candles or indicators go to somebody who reads them by the same rules."""
+        """Tells whether candles or indicators go to somebody who reads them by the same rules."""
         called = ast.unparse(call.func)
         if kind == _FRAME and called == "len":
             return True
@@ -165,7 +192,7 @@ class _Rules:
         return annotation is not None and ast.unparse(annotation) == kind
 
     def _stores(self, node: ast.FunctionDef) -> Iterator[Strange]:
-        """What outlives a call."""
+        """Finds what outlives a call."""
         given = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
         local = {
             part.id
@@ -180,11 +207,9 @@ class _Rules:
                 while isinstance(base, ast.Subscript):
                     base = base.value
                 if not isinstance(base, ast.Name) or base.id not in local:
-                    yield Strange(
-                        part.lineno,
-                        f"{ast.unparse(part)[:40]} changes what the caller gave",
-                        "change only what the function itself has made",
-                    )
+                    reason = f"{ast.unparse(part)[:40]} changes what the caller gave"
+                    step = "change only what the function itself has made"
+                    yield Strange(part.lineno, reason, step)
             elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 if part.id in given:
                     yield Strange(part.lineno, f"{part.id} is bound again", "use another name")
@@ -193,6 +218,11 @@ class _Rules:
 
 
 _WORDS = {
+    _POSITION: (
+        "{} is asked for more than the template asks",
+        'read position["action"] and position["position_id"]; stops and sizes are the contract\'s',
+    ),
+    _BAR: ("{} is used otherwise than to name a bar", "read the bar: series.at(df, name, idx)"),
     _FRAME: (
         "{} is used otherwise than by its columns",
         'read prices as df["close"] or series.column(df, "close"); times only as the contract does',
@@ -206,7 +236,7 @@ _WORDS = {
 
 
 def _kinds(node: ast.FunctionDef, is_method: bool) -> dict[str, str]:
-    """Names that hold candles, indicators or the strategy itself."""
+    """Gives names that hold candles, indicators or the strategy itself."""
     kinds = {}
     for place, part in enumerate((*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)):
         written = "" if part.annotation is None else ast.unparse(part.annotation)
@@ -214,6 +244,8 @@ def _kinds(node: ast.FunctionDef, is_method: bool) -> dict[str, str]:
             kinds[part.arg] = "self"
         elif written in (_FRAME, _TABLE):
             kinds[part.arg] = written
+        elif is_method and node.name in _QUESTIONS and part.arg in (_POSITION, _BAR):
+            kinds[part.arg] = part.arg
     for step in ast.walk(node):
         if isinstance(step, ast.Assign) and ast.unparse(step.value).startswith("series.resampled("):
             kinds |= {t.id: _FRAME for t in step.targets if isinstance(t, ast.Name)}

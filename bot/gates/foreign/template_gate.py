@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Mapping
 
-from bot.gates.foreign.same_code import same_code
 from bot.gates.foreign.strange_parts import find_strange_parts
 from bot.gates.foreign.strange_reading import find_strange_reading
 from bot.gates.port import Verdict
@@ -11,16 +10,20 @@ from bot.gates.port import Verdict
 NAME = "template"
 
 
+def same_code(content: bytes, text: str) -> bool:
+    """Tells whether two files are the same to Python."""
+    try:
+        return ast.dump(ast.parse(content)) == ast.dump(ast.parse(text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+
+
 def judge_template(
     files: Mapping[str, bytes], written: Mapping[str, str], strategy: str, tests: str
 ) -> Verdict:
-    """Judge a candidate beside what the template writes from the same contract.
+    """Judges a candidate beside the files that the template writes from the same contract.
 
-    Args:
-        files: the candidate.
-        written: the template's files of the same paths.
-        strategy: path of the strategy, which may differ where it decides.
-        tests: path of the tests, which may differ: those that count are the template's.
+    The strategy may differ where it decides, the tests too: those that count are the template's.
     """
     for path in sorted(set(files) - {strategy, tests}):
         if path not in written or not same_code(files[path], written[path]):

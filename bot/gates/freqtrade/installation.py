@@ -16,7 +16,7 @@ HOW_TO_INSTALL = (
 
 
 def find_freqtrade() -> Path | None:
-    """The folder of packages that has Freqtrade; None if there is none.
+    """Finds the folder of packages that has Freqtrade; None if there is none.
 
     `STRATWRIGHT_FREQTRADE` names a virtual environment of the same Python that has Freqtrade;
     without it, Freqtrade is looked for among our own packages.
@@ -39,7 +39,7 @@ def find_freqtrade() -> Path | None:
 
 
 def freqtrade_version(packages: Path) -> str:
-    """The version of the Freqtrade in a folder of packages."""
+    """Gives the version of the Freqtrade in a folder of packages."""
     for found in metadata.distributions(name="freqtrade", path=[str(packages)]):
         return found.version
     return "unknown"

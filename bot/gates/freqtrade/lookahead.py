@@ -15,7 +15,7 @@ import json
 import math
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -24,22 +24,15 @@ import pandas as pd
 from bot.contract.code_paths import FREQTRADE_FOLDER
 from bot.errors import WorldError
 from bot.gates.answer_reader import NoAnswer, plain_text, raise_for
+from bot.gates.asking import ask
 from bot.gates.freqtrade.installation import HOW_TO_INSTALL, find_freqtrade
 from bot.gates.port import Verdict
+from bot.gates.static.syntax_tree import last_name
 from sandbox_runner.answer_cache import Memory
 from sandbox_runner.harness.ask_lookahead import ANSWER, REQUEST
 from sandbox_runner.harness.packed_candles import pack_candles
-from sandbox_runner.port import (
-    PACKAGES_FOLDER,
-    PYTHON,
-    SHARED_FOLDER,
-    USUAL_LIMITS,
-    Job,
-    Limits,
-    Outcome,
-    Sandbox,
-    SandboxUnavailable,
-)
+from sandbox_runner.jobs import columns_job
+from sandbox_runner.port import USUAL_LIMITS, Job, Outcome, Sandbox
 
 CUTS = 48
 LAST = 6  # bars at the end of a cut history, where most leaks show
@@ -56,14 +49,14 @@ _STEP += "mean, min or max, no resampled candle before it is complete"
 
 @dataclass(frozen=True)
 class Cut:
-    """A history of so many bars, and the bars that are asked about."""
+    """Holds a history of so many bars, and the bars that are asked about."""
 
     bars: int
     at: tuple[int, ...]
 
 
 def strategy_classes(source: bytes) -> tuple[str, ...]:
-    """The names of the strategies in a file: its classes below IStrategy."""
+    """Gives the names of the strategies in a file: its classes below IStrategy."""
     try:
         body = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError):
@@ -71,14 +64,9 @@ def strategy_classes(source: bytes) -> tuple[str, ...]:
     known = {"IStrategy"}
     found = []
     for node in body:
-        if isinstance(node, ast.ClassDef):
-            bases = {
-                base.id if isinstance(base, ast.Name) else getattr(base, "attr", "")
-                for base in node.bases
-            }
-            if bases & known:
-                known.add(node.name)
-                found.append(node.name)
+        if isinstance(node, ast.ClassDef) and known & set(map(last_name, node.bases)):
+            known.add(node.name)
+            found.append(node.name)
     return tuple(found)
 
 
@@ -89,26 +77,15 @@ def judge_freqtrade_lookahead(
     candles: pd.DataFrame,
     sandbox: Sandbox,
     memory: Memory | None = None,
-    limits: Limits = USUAL_LIMITS,
 ) -> dict[str, tuple[Verdict, Verdict]]:
-    """Run the strategies of a file on whole and cut-off histories.
-
-    Returns:
-        The verdicts `determinism` and `lookahead` by class.
+    """Gives the verdicts `determinism` and `lookahead` on the strategies of a file, by class.
 
     Raises:
         WorldError: there is no Freqtrade here, or the sandbox failed.
     """
     cuts = plan_cuts(len(candles), source)
-    job = lookahead_job(names, Path(path).name, source, candles, cuts, limits)
-    outcome = None if memory is None else memory.recall(job, sandbox)
-    if outcome is None:
-        try:
-            outcome = sandbox.run(job)
-        except SandboxUnavailable as error:
-            raise WorldError(error.message, error.hint) from None
-        if memory is not None:
-            memory.keep(job, sandbox, outcome)
+    job = lookahead_job(names, Path(path).name, source, candles, cuts)
+    outcome, _ = ask(job, sandbox, memory)
     return {
         name: judge_columns(name, number, outcome, cuts, len(candles), path)
         for number, name in enumerate(names)
@@ -116,7 +93,7 @@ def judge_freqtrade_lookahead(
 
 
 def plan_cuts(bars: int, source: bytes) -> list[Cut]:
-    """Where histories are cut: in their last three quarters, the shortest first."""
+    """Says where histories are cut: in their last three quarters, the shortest first."""
     chance = random.Random(sha256(b"freqtrade cuts\0" + source).digest())  # noqa: S311
     start = bars // 4
     room = range(start + LAST, bars)
@@ -132,7 +109,7 @@ def plan_cuts(bars: int, source: bytes) -> list[Cut]:
 
 
 def whole_of(bars: int, cuts: Sequence[Cut]) -> Cut:
-    """The whole history, asked about wherever a cut one is."""
+    """Gives the whole history, asked about wherever a cut one is."""
     return Cut(bars, tuple(sorted({bar for cut in cuts for bar in cut.at})))
 
 
@@ -142,9 +119,8 @@ def lookahead_job(
     source: bytes,
     candles: pd.DataFrame,
     cuts: Sequence[Cut],
-    limits: Limits,
 ) -> Job:
-    """The job for the strategies of a file; each of them has the time of one job.
+    """Gives the job for the strategies of a file; each of them has the time of one job.
 
     Raises:
         WorldError: there is no Freqtrade here.
@@ -166,34 +142,21 @@ def lookahead_job(
             {"strategy": name, "bars": run.bars, "at": run.at} for name in names for run in runs
         ],
     }
-    environment = {"PYTHONPATH": f"{PACKAGES_FOLDER}:{SHARED_FOLDER}/freqtrade"}
-    return Job(
-        command=(PYTHON, "-m", "sandbox_runner.harness.ask_lookahead"),
-        files={
-            f"{FREQTRADE_FOLDER}/{file_name}": source,
-            "candles": pack_candles(candles),
-            REQUEST: json.dumps(request).encode(),
-        },
-        collect=(ANSWER,),
-        shared={"freqtrade": packages},
-        environment=environment,
-        timeout_s=limits.time_s * len(names),
-        memory_mb=limits.memory_mb,
-    )
+    files = {
+        f"{FREQTRADE_FOLDER}/{file_name}": source,
+        "candles": pack_candles(candles),
+        REQUEST: json.dumps(request).encode(),
+    }
+    limits = replace(USUAL_LIMITS, time_s=USUAL_LIMITS.time_s * len(names))
+    return columns_job(files, ANSWER, packages, limits)
 
 
 def judge_columns(
     name: str, number: int, outcome: Outcome, cuts: Sequence[Cut], bars: int, path: str
 ) -> tuple[Verdict, Verdict]:
-    """Compare the columns of cut-off histories with those of the whole one.
+    """Compares the columns of cut-off histories with those of the whole one, of `bars` bars.
 
-    Args:
-        name: the class.
-        number: its place among those that were asked about.
-        outcome: what came out of the sandbox.
-        cuts: the cut-off histories.
-        bars: the length of the whole one.
-        path: the file.
+    `number` is the class's place among those that were asked about.
     """
     try:
         raise_for(outcome)
@@ -274,7 +237,7 @@ def _same(mine: Cell, theirs: Cell) -> bool:
 
 
 def _read(outcome: Outcome, number: int, runs: Sequence[Cut]) -> list[dict[str, list[Cell]]]:
-    """The columns of every run of one strategy, of exactly the agreed form.
+    """Reads the columns of every run of one strategy, of exactly the agreed form.
 
     Raises:
         NoAnswer: they are not, or a run failed.

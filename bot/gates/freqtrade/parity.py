@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,8 +14,8 @@ from bot.contract.language.evaluator import Array, evaluate
 from bot.contract.language.program import Program
 from bot.contract.language.warmup import warmup
 from bot.contract.model import Contract
+from bot.contract.numbers import FAR_STOP, RiskNumbers
 from bot.contract.risk import AtrLevel
-from bot.contract.risk_numbers import FAR_STOP, RiskNumbers
 
 SIGNALS = ("enter_long", "exit_long", "enter_short", "exit_short")
 COLUMNS = ("open", "high", "low", "close", "volume")
@@ -24,10 +23,11 @@ COLUMNS = ("open", "high", "low", "close", "volume")
 SMALLEST = 1e-8
 
 Signals = Mapping[str, list[int]]
+Trade = Mapping[str, object]
 
 
 def without_gaps(frame: pd.DataFrame, timeframe: str) -> pd.DataFrame:
-    """The candles as Freqtrade loads them: a missing one is flat at the close before it."""
+    """Gives the candles as Freqtrade loads them: a missing one is flat at the close before it."""
     times = pd.DatetimeIndex(pd.to_datetime(frame["timestamp"], utc=True))
     step = pd.Timedelta(milliseconds=timeframe_ms(timeframe))
     whole = frame.set_axis(times).reindex(pd.date_range(times[0], times[-1], freq=step))
@@ -38,7 +38,7 @@ def without_gaps(frame: pd.DataFrame, timeframe: str) -> pd.DataFrame:
 
 
 def expected_signals(program: Program, values: Mapping[str, Array], bars: int) -> dict[str, Array]:
-    """The signals of the Freqtrade file: the rules, and no entry while an ATR is missing.
+    """Gives the signals of the Freqtrade file: the rules, and no entry while an ATR is missing.
 
     What becomes of an entry beside an exit is Freqtrade's own affair; the profile has it.
     """
@@ -51,7 +51,7 @@ def expected_signals(program: Program, values: Mapping[str, Array], bars: int) -
 
 
 def rules_of(contract: Contract, program: Program) -> Rules:
-    """The contract's risk as Freqtrade is told it."""
+    """Gives the contract's risk as Freqtrade is told it."""
     numbers, risk = RiskNumbers(contract, program), contract.risk
     target = risk.take_profit
     form, size, cap = risk.size.parts
@@ -85,13 +85,9 @@ def rules_of(contract: Contract, program: Program) -> Rules:
 
 
 class Expectation:
-    """What Freqtrade must answer for a contract on some candles.
+    """Says what Freqtrade must answer for a contract on some candles.
 
-    Args:
-        contract: the contract.
-        program: its Program.
-        frames: candles by symbol.
-        tiers: the exchange's maintenance margins of every pair; a contract names no exchange.
+    `tiers` are the exchange's maintenance margins of every pair; a contract names no exchange.
     """
 
     def __init__(
@@ -111,7 +107,7 @@ class Expectation:
         self._values = {symbol: evaluate(program, frame) for symbol, frame in self._frames.items()}
 
     def request(self, folder: str, backtest: bool = True) -> dict[str, object]:
-        """The question to Freqtrade's harness; `folder` is where the strategy file lies."""
+        """Gives the question to Freqtrade's harness; `folder` is where the strategy file lies."""
         market = self._contract.market
         pairs = {
             pair_name(symbol, market.type): {
@@ -138,7 +134,7 @@ class Expectation:
         }
 
     def signals(self) -> dict[str, dict[str, list[int]]]:
-        """The bars of every signal, by pair."""
+        """Gives the bars of every signal, by pair."""
         return {
             pair_name(symbol, self._contract.market.type): {
                 name: np.flatnonzero(marks).tolist() for name, marks in self._marks(symbol).items()
@@ -146,8 +142,8 @@ class Expectation:
             for symbol in self._frames
         }
 
-    def trades(self) -> list[dict[str, Any]]:
-        """The trades of the `freqtrade` fill profile, in the order in which they close."""
+    def trades(self) -> list[Trade]:
+        """Gives the trades of the `freqtrade` fill profile, in the order in which they close."""
         pairs = [self._pair(symbol) for symbol in self._frames]
         trades = freqtrade_trades(pairs, rules_of(self._contract, self._program))
         return [vars(trade) for trade in trades]
@@ -178,14 +174,14 @@ class Expectation:
 
 
 def pair_name(symbol: str, market_type: str) -> str:
-    """A symbol as Freqtrade names it: futures say what they are settled in."""
+    """Gives a symbol as Freqtrade names it: futures say what they are settled in."""
     if market_type == "futures" and ":" not in symbol:
         return f"{symbol}:{symbol.partition('/')[2]}"
     return symbol
 
 
 def plain(number: float) -> str:
-    """A number without an exponent."""
+    """Gives a number without an exponent."""
     return f"{Decimal(repr(number)):f}"
 
 
@@ -195,7 +191,7 @@ def _milliseconds(frame: pd.DataFrame) -> list[int]:
 
 
 def differing_signal(found: Mapping[str, Signals], expected: Mapping[str, Signals]) -> str:
-    """The first bar at which Freqtrade marks something else; empty if there is none."""
+    """Finds the first bar at which Freqtrade marks something else; empty if there is none."""
     for pair, signals in expected.items():
         for name, bars in signals.items():
             odd = sorted(set(found.get(pair, {}).get(name, [])) ^ set(bars))
@@ -205,8 +201,8 @@ def differing_signal(found: Mapping[str, Signals], expected: Mapping[str, Signal
     return ""
 
 
-def differing_trade(found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> str:
-    """The first trade that Freqtrade makes otherwise; empty if there is none."""
+def differing_trade(found: list[Trade], expected: list[Trade]) -> str:
+    """Finds the first trade that Freqtrade makes otherwise; empty if there is none."""
     for number, (mine, theirs) in enumerate(zip(expected, found, strict=False), start=1):
         for key, value in mine.items():
             if not _same(value, theirs.get(key)):

@@ -3,22 +3,35 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from bot.contract.code_paths import FREQTRADE_FOLDER
 from bot.contract.language.program import Program
 from bot.contract.model import Contract
 from bot.data.market_data import MarketData
-from bot.errors import WorldError
 from bot.gates.answer_reader import NoAnswer, plain_text, raise_for
-from bot.gates.freqtrade.parity import Expectation, differing_signal, differing_trade
+from bot.gates.asking import ask
+from bot.gates.freqtrade.parity import (
+    Expectation,
+    Signals,
+    Trade,
+    differing_signal,
+    differing_trade,
+)
 from bot.gates.port import Verdict
 from bot.gates.questions import perturb
 from sandbox_runner.answer_cache import Memory
 from sandbox_runner.jobs import FREQTRADE_ANSWER, freqtrade_job
-from sandbox_runner.port import JOB_FOLDER, Limits, Outcome, Sandbox, SandboxUnavailable
+from sandbox_runner.port import JOB_FOLDER, Limits, Outcome, Sandbox
 
 NAME = "freqtrade-parity"
+
+
+class _Answer(TypedDict):
+    """Holds what Freqtrade did with some candles."""
+
+    signals: Mapping[str, Signals]
+    trades: list[Trade]
 
 
 def examine_freqtrade(
@@ -34,20 +47,9 @@ def examine_freqtrade(
     """Load the strategy in Freqtrade, inside the sandbox, and compare what it does there.
 
     Signals are compared bar by bar, on the candles and on other prices at the same times; trades
-    one by one, with those of the `freqtrade` fill profile.
-
-    Args:
-        contract: what the candidate was written from.
-        program: its Program.
-        files: the candidate's bytes by repository path.
-        data: the trusted side's candles.
-        sandbox: where it runs.
-        limits: time and memory.
-        packages: the folder of packages with Freqtrade; a recorded answer needs none.
-        memory: answers of earlier runs; none are used or kept without it.
-
-    Returns:
-        The verdict, and whether it judges a remembered answer.
+    one by one, with those of the `freqtrade` fill profile. The answer also says whether the verdict
+    is on a remembered answer. A recorded one needs no `packages`, the folder with Freqtrade;
+    without `memory` none is used or kept.
 
     Raises:
         WorldError: the sandbox failed.
@@ -62,21 +64,10 @@ def examine_freqtrade(
     )
     folder = f"{JOB_FOLDER}/{FREQTRADE_FOLDER}"
     requests = [real.request(folder), other.request(folder, backtest=False)]
-    job = freqtrade_job(
-        path,
-        files[path],
-        json.dumps(requests).encode(),
-        packages=packages,
-        limits=limits,
-    )
-    known = None if memory is None else memory.recall(job, sandbox, packages)
-    try:
-        outcome = known or sandbox.run(job)
-    except SandboxUnavailable as error:
-        raise WorldError(error.message, error.hint) from None
-    if memory is not None and known is None:
-        memory.keep(job, sandbox, outcome, packages)
-    return judge_freqtrade(outcome, real, other, path), known is not None
+    question = json.dumps(requests).encode()
+    job = freqtrade_job(path, files[path], question, packages=packages, limits=limits)
+    outcome, remembered = ask(job, sandbox, memory, packages)
+    return judge_freqtrade(outcome, real, other, path), remembered
 
 
 def judge_freqtrade(outcome: Outcome, real: Expectation, other: Expectation, path: str) -> Verdict:
@@ -102,7 +93,7 @@ def judge_freqtrade(outcome: Outcome, real: Expectation, other: Expectation, pat
     return Verdict(NAME, True, f"{bars} signals, {len(trades)} trades")
 
 
-def _answers(outcome: Outcome) -> list[Any]:
+def _answers(outcome: Outcome) -> list[_Answer]:
     content = outcome.outputs.get(FREQTRADE_ANSWER)
     if content is None:
         last_words = outcome.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]

@@ -7,10 +7,11 @@ have passed on that mistake.
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 CONFIGURATION = "DEFAULT_CFG"
 _CLASS = "Strategy"
+_MOST_SHOWN = 70
 _FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.GtE,
     ast.LtE: ast.Gt,
@@ -36,30 +37,21 @@ _OPPOSITES = {**_TWINS, **{theirs: ours for ours, theirs in _TWINS.items()}}
 
 @dataclass(frozen=True)
 class Mutant:
-    """A strategy with one mistake.
+    """Holds a strategy with one mistake."""
 
-    Attributes:
-        number: its place in the list; the same source has the same list.
-        kind: flip, swap, shift, step or drop.
-        line: where.
-        before: the part as it was.
-        after: the part as it is now.
-        source: the whole file.
-    """
-
-    number: int
-    kind: str
-    line: int
-    before: str
-    after: str
-    source: str
+    number: int  # its place in the list; the same source has the same list
+    kind: str  # flip, swap, shift, step or drop
+    line: int  # where
+    before: str  # the part as it was
+    after: str  # the part as it is now
+    source: str  # the whole file
 
     def __str__(self) -> str:
         return f"line {self.line}: {self.kind}: {self.before} -> {self.after}"
 
 
 def make_mutants(source: str) -> list[Mutant]:
-    """Every mutant of a generated strategy, in the order of the file.
+    """Gives every mutant of a generated strategy, in the order of the file.
 
     Raises:
         SyntaxError: the source is not Python.
@@ -74,17 +66,14 @@ def make_mutants(source: str) -> list[Mutant]:
         if ast.dump(ast.parse(whole)) != ast.dump(tree):
             found.setdefault(whole, mutant)
     ordered = sorted(found.values(), key=lambda each: each.line)
-    return [
-        Mutant(number, each.kind, each.line, each.before, each.after, each.source)
-        for number, each in enumerate(ordered, 1)
-    ]
+    return [replace(each, number=number) for number, each in enumerate(ordered, 1)]
 
 
 _Change = tuple[ast.expr, str, ast.expr]
 
 
 def _changes(tree: ast.Module) -> Iterator[_Change]:
-    """Where a mistake can be made: in the class's methods and in the configuration."""
+    """Says where a mistake can be made: in the class's methods and in the configuration."""
     for statement in tree.body:
         if isinstance(statement, ast.AnnAssign) and statement.value is not None:
             if isinstance(statement.target, ast.Name) and statement.target.id == CONFIGURATION:
@@ -105,7 +94,7 @@ def _method(method: ast.FunctionDef) -> Iterator[_Change]:
 
 
 def _outermost(statement: ast.stmt) -> Iterator[ast.expr]:
-    """The expressions that run; annotations do not."""
+    """Gives the expressions that run; annotations do not."""
     for name, value in ast.iter_fields(statement):
         if name in ("annotation", "targets", "target"):
             continue
@@ -117,7 +106,7 @@ def _outermost(statement: ast.stmt) -> Iterator[ast.expr]:
 
 
 def _arrays(method: ast.FunctionDef) -> frozenset[str]:
-    """The names that hold a value for every bar."""
+    """Gives the names that hold a value for every bar."""
     if method.name != "prepare_indicators":
         return frozenset()
     names: set[str] = set()
@@ -130,7 +119,7 @@ def _arrays(method: ast.FunctionDef) -> frozenset[str]:
 
 
 def _is_setting(value: ast.expr) -> bool:
-    """Whether a value is read from the configuration: a number, not a series."""
+    """Tells whether a value is read from the configuration: a number, not a series."""
     return isinstance(value, ast.Subscript) and ast.unparse(value.value) == "self.cfg"
 
 
@@ -150,7 +139,8 @@ def _expressions(root: ast.expr, arrays: frozenset[str]) -> Iterator[_Change]:
             yield from _steps(node)
         elif isinstance(node, ast.Name):
             if node.id in arrays and isinstance(node.ctx, ast.Load):
-                yield node, "shift", _call("series.ago", node, ast.Constant(1))
+                ago = ast.parse("series.ago", mode="eval").body
+                yield node, "shift", ast.Call(ago, [node, ast.Constant(1)], [])
             elif node.id == "idx":
                 yield node, "shift", ast.BinOp(node, ast.Sub(), ast.Constant(1))
         elif isinstance(node, ast.Attribute) and node.attr in _OPPOSITES:
@@ -191,13 +181,9 @@ def _steps(node: ast.Constant) -> Iterator[_Change]:
         yield node, "step", ast.Constant(value * 1.1 if value else 0.1)
 
 
-def _call(name: str, *arguments: ast.expr) -> ast.expr:
-    return ast.Call(ast.parse(name, mode="eval").body, list(arguments), [])
-
-
-def _short(text: str, most: int = 70) -> str:
+def _short(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    return line if len(line) <= _MOST_SHOWN else f"{line[: _MOST_SHOWN - 1]}…"
 
 
 class _Places:
@@ -210,12 +196,10 @@ class _Places:
             self._starts.append(self._starts[-1] + len(line))
 
     def text(self, node: ast.expr) -> str:
-        """The part as it stands."""
         first, last = self._span(node)
         return self._data[first:last].decode()
 
     def replaced(self, node: ast.expr, text: str) -> str:
-        """The source with the part replaced."""
         first, last = self._span(node)
         return (self._data[:first] + text.encode() + self._data[last:]).decode()
 

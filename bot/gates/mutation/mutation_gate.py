@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.contract.model import Contract
-from bot.errors import WorldError
+from bot.gates.asking import ask
 from bot.gates.mutation.mutant_sources import Mutant, make_mutants
 from bot.gates.mutation.survivors import Likeness, compare
 from bot.gates.port import Verdict
 from sandbox_runner.jobs import MUTANTS_FILE, mutants_job
-from sandbox_runner.port import Sandbox, SandboxUnavailable
+from sandbox_runner.port import Sandbox
 
 GATE = "mutation"
 # Of all mutants that are not argued and not undecided; the examples are held to 1.
@@ -24,36 +24,28 @@ _OUTCOMES = ("passed", "failed", "error", "time")
 
 @dataclass(frozen=True)
 class Mutation:
-    """What became of a strategy's mutants.
+    """Holds what became of a strategy's mutants."""
 
-    Attributes:
-        mutants: all of them.
-        killed: by number, the test that failed first, or `error` or `time`.
-        survivors: those on which every test passed.
-        likeness: what random markets say of the survivors.
-        broken: why nothing can be said; empty if all ran.
-    """
-
-    mutants: tuple[Mutant, ...]
-    killed: Mapping[int, str]
-    survivors: tuple[Mutant, ...]
-    likeness: Likeness = field(default_factory=Likeness)
-    broken: str = ""
+    mutants: tuple[Mutant, ...]  # all of them
+    killed: Mapping[int, str]  # by number, the test that failed first, or `error` or `time`
+    survivors: tuple[Mutant, ...]  # those on which every test passed
+    likeness: Likeness = field(default_factory=Likeness)  # what random markets say of the survivors
+    broken: str = ""  # why nothing can be said; empty if all ran
 
     @property
     def argued(self) -> tuple[Mutant, ...]:
-        """The survivors that are no mistakes as far as anybody can see."""
+        """Gives the survivors that are no mistakes as far as anybody can see."""
         return tuple(m for m in self.survivors if self.likeness.is_argued(m))
 
     @property
     def open(self) -> tuple[Mutant, ...]:
-        """The survivors that a better test would kill."""
+        """Gives the survivors that a better test would kill."""
         no_mistakes = (*self.argued, *self.undecided)
         return tuple(mutant for mutant in self.survivors if mutant not in no_mistakes)
 
     @property
     def undecided(self) -> tuple[Mutant, ...]:
-        """The survivors in a clause that no market decides, so that no test could kill them."""
+        """Gives the survivors in a clause that no market decides, so that no test kills them."""
         return tuple(m for m in self.survivors if self.likeness.is_undecided(m))
 
     @property
@@ -64,7 +56,7 @@ class Mutation:
 
     @property
     def verdict(self) -> Verdict:
-        """The gate's word."""
+        """Sums up what became of the mutants."""
         figure = f"{len(self.killed)} of {len(self.mutants)} mutants killed"
         if self.argued:
             figure += f", {len(self.argued)} argued"
@@ -87,25 +79,20 @@ class Mutation:
 
     def to_dict(self) -> dict[str, object]:
         """Give it to programs."""
-        return {
-            "made": len(self.mutants),
-            "killed": len(self.killed),
-            "survived": [f"{mutant} ({self.likeness.why(mutant)})" for mutant in self.open],
-            "argued": [f"{mutant} ({self.likeness.why(mutant)})" for mutant in self.argued],
-            "undecided": [f"{mutant} ({self.likeness.why(mutant)})" for mutant in self.undecided],
+        kinds = {"survived": self.open, "argued": self.argued, "undecided": self.undecided}
+        told = {
+            kind: [f"{mutant} ({self.likeness.why(mutant)})" for mutant in mutants]
+            for kind, mutants in kinds.items()
         }
+        return {"made": len(self.mutants), "killed": len(self.killed), **told}
 
 
 def try_mutants(
     contract: Contract, files: Mapping[str, bytes], sandbox: Sandbox, most: int | None = None
 ) -> Mutation:
-    """Run tests on every mutant of a strategy, in the sandbox.
+    """Runs tests on every mutant of a strategy, in the sandbox.
 
-    Args:
-        contract: what the strategy was written from.
-        files: the strategy and the tests.
-        sandbox: where they run.
-        most: at most so many mutants, drawn from the digest of the strategy; all if None.
+    At most `most` mutants are tried, drawn from the digest of the strategy.
 
     Raises:
         WorldError: the sandbox itself failed.
@@ -123,10 +110,7 @@ def try_mutants(
         batch = mutants[first : first + _BATCH]
         sources = [source, *(mutant.source for mutant in batch)]
         job = mutants_job(strategy, tests, files[tests], sources, workers=os.cpu_count() or 1)
-        try:
-            outcome = sandbox.run(job)
-        except SandboxUnavailable as error:
-            raise WorldError(error.message, error.hint) from None
+        outcome, _ = ask(job, sandbox)
         answers = _read(outcome.outputs.get(MUTANTS_FILE, b""), len(sources))
         if answers is None or answers[0][0] != "passed":
             why = "the tests fail on the strategy itself" if answers else "the tests did not run"
@@ -141,7 +125,7 @@ def try_mutants(
 
 
 def _read(content: bytes, count: int) -> list[tuple[str, str]] | None:
-    """What the sandbox wrote, as one reads a stranger's letter."""
+    """Reads what the sandbox wrote; nothing of it is trusted."""
     try:
         outcomes = json.loads(content)["outcomes"]
         found = [(str(each["outcome"]), str(each["by"])[:200]) for each in outcomes]

@@ -13,43 +13,39 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from Backtest.times import timeframe_ms
 from bot.contract.language.idle_clauses import SEEDS, idle_clauses, market_bars
 from bot.contract.language.program import compile_contract
 from bot.contract.language.tree import Truth
+from bot.contract.longer import minutes as minutes_of
 from bot.contract.model import Contract
-from bot.errors import WorldError
+from bot.gates.asking import ask
 from bot.gates.mutation.mutant_sources import Mutant
 from sandbox_runner.jobs import LIKENESS_FILE, likeness_job
-from sandbox_runner.port import Sandbox, SandboxUnavailable
+from sandbox_runner.port import Sandbox
 
 _BATCH = 20
 
 
 @dataclass(frozen=True)
 class Likeness:
-    """What random markets say of mutants, by the mutant's number.
+    """Holds what random markets say of mutants, by the mutant's number."""
 
-    Attributes:
-        differs: where a mutant first differs from the strategy, empty if nowhere.
-        idle: the columns and clauses of its statement that decide nothing there.
-        bars: how many bars were compared.
-    """
-
+    # Where a mutant first differs from the strategy, empty if nowhere.
     differs: Mapping[int, str] = field(default_factory=dict)
+    # The columns and clauses of its statement that decide nothing there.
     idle: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    bars: int = 0
+    bars: int = 0  # how many bars were compared
 
     def is_undecided(self, mutant: Mutant) -> bool:
-        """Whether nothing tells it from the strategy, and nothing could: no market decides it."""
+        """Tells whether nothing tells it from the strategy because no market decides it."""
         return self.differs.get(mutant.number) == "" and bool(self.idle.get(mutant.number))
 
     def is_argued(self, mutant: Mutant) -> bool:
-        """Whether nothing tells it from the strategy, and something could have."""
+        """Tells whether nothing tells it from the strategy, and something could have."""
         return self.differs.get(mutant.number) == "" and not self.idle.get(mutant.number)
 
     def why(self, mutant: Mutant) -> str:
-        """The argument, or what is against it."""
+        """Gives the argument, or what is against it."""
         found = self.differs.get(mutant.number)
         if found is None:
             return "not compared"
@@ -74,31 +70,23 @@ def compare(
     # `always` is the same at every bar because the contract says so.
     stated = {rule for rule, tree in program.rules.items() if isinstance(tree, Truth)}
     bars = market_bars(program)
-    minutes = timeframe_ms(contract.market.timeframe) // 60_000
+    minutes = minutes_of(contract.market.timeframe)
     statements = _statements(source)
     clauses = idle_clauses(contract, program, SEEDS) if survivors else {}
     differs: dict[int, str] = {}
     idle: dict[int, tuple[str, ...]] = {}
     for first in range(0, len(survivors), _BATCH):
         batch = survivors[first : first + _BATCH]
-        job = likeness_job(
-            source,
-            [mutant.source for mutant in batch],
-            bars=bars,
-            minutes=minutes,
-            seeds=SEEDS,
-        )
-        try:
-            outcome = sandbox.run(job)
-        except SandboxUnavailable as error:
-            raise WorldError(error.message, error.hint) from None
+        sources = [mutant.source for mutant in batch]
+        job = likeness_job(source, sources, bars=bars, minutes=minutes, seeds=SEEDS)
+        outcome, _ = ask(job, sandbox)
         answer = _read(outcome.outputs.get(LIKENESS_FILE, b""), len(batch))
         if answer is None:
             continue
         constant, found = answer
         for mutant, where in zip(batch, found, strict=True):
             differs[mutant.number] = where
-            words = _words(statements.get(mutant.line, ""))
+            words = set(re.findall(r"[a-z]\w*", statements.get(mutant.line, "")))
             names = [
                 f"{name} is the same at every bar"
                 for name in constant
@@ -111,7 +99,7 @@ def compare(
 
 
 def _statements(source: str) -> dict[int, str]:
-    """The whole assignment that each line of a strategy belongs to, by line."""
+    """Gives the whole assignment that each line of a strategy belongs to, by line."""
     found: dict[int, str] = {}
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Assign) and node.end_lineno is not None:
@@ -120,12 +108,8 @@ def _statements(source: str) -> dict[int, str]:
     return found
 
 
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"[a-z]\w*", text))
-
-
 def _read(content: bytes, count: int) -> tuple[list[str], list[str]] | None:
-    """What the sandbox wrote, as one reads a stranger's letter."""
+    """Reads what the sandbox wrote; nothing of it is trusted."""
     try:
         told = json.loads(content)
         constant = [str(name)[:100] for name in told["constant"]]

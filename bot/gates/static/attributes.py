@@ -10,28 +10,29 @@ from bot.gates.static.names import is_dunder
 # A column of a higher timeframe, as merge_informative_pair names it: close_1h.
 _HIGHER_TIMEFRAME = re.compile(r"[a-z]\w*_\d+[mhdwM]")
 _ROW_INDEX = "Index"
+# Methods that ask for the time.
+ASKING = {"now", "today", "utcnow"}
 # Python lets nobody assign an attribute of these.
 _DATA = Kind.PLAIN | Kind.TEXT | Kind.WORD | Kind.KEYED
 _COLUMNS = Kind.FRAME | Kind.OUTSIDE | _DATA
 _OWN = Kind.OWN | Kind.CLASS
 
 
-def check_attributes(source: Source, kinds: Kinds) -> None:
+def check_attributes(source: Source, kinds: Kinds, node: ast.AST) -> None:
     """Refuse attributes that the value before the dot is not known to have."""
-    for node in source.tree.nodes:
-        match node:
-            case ast.Attribute(ctx=ast.Load()) if node not in source.refused_chains:
-                if node.value not in source.modules:
-                    check_attribute(source, kinds, node, node.value, node.attr)
-            case ast.Attribute(ctx=ast.Store() | ast.Del()):
-                check_assignment(source, kinds, node, node.value, node.attr)
-            case ast.Subscript(ctx=ast.Store() | ast.Del(), value=base):
-                if base in source.modules or "." in source.listed.get(base, ""):
-                    why = "it changes a table of a library for everybody"
-                    source.refuse(node, source.listed.get(base, ""), why, "copy it: dict(table)")
-            case ast.MatchClass(cls=wanted, kwd_attrs=names):
-                for name in names:
-                    _check_pattern(source, kinds, node, wanted, name)
+    match node:
+        case ast.Attribute(ctx=ast.Load()) if node not in source.refused_chains:
+            if node.value not in source.modules:
+                check_attribute(source, kinds, node, node.value, node.attr)
+        case ast.Attribute(ctx=ast.Store() | ast.Del()):
+            check_assignment(source, kinds, node, node.value, node.attr)
+        case ast.Subscript(ctx=ast.Store() | ast.Del(), value=base):
+            if base in source.modules or "." in source.listed.get(base, ""):
+                why = "it changes a table of a library for everybody"
+                source.refuse(node, source.listed.get(base, ""), why, "copy it: dict(table)")
+        case ast.MatchClass(cls=wanted, kwd_attrs=names):
+            for name in names:
+                _check_pattern(source, kinds, node, wanted, name)
 
 
 def check_attribute(source: Source, kinds: Kinds, node: ast.AST, base: ast.expr, name: str) -> None:
@@ -86,7 +87,9 @@ def _check_pattern(
 ) -> None:
     """Judge an attribute that a pattern reads: own names of own classes, else listed ones."""
     own = bool(kinds.of(wanted) & Kind.CLASS) and name in source.own_names
-    if not own and (name.startswith("_") or name not in source.words.values):
+    if not own and name in ASKING:
+        source.refuse(node, name, "it reads the wall clock", "take the time from the candles")
+    elif not own and (name.startswith("_") or name not in source.words.values):
         why = "this attribute is not on the list"
         source.refuse(node, name, why, "match own classes, or read the value by its name")
     elif name in source.words.call_only:

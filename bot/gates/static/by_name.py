@@ -2,34 +2,58 @@
 
 import ast
 
+from bot.gates.static.examined_file import Source
 from bot.gates.static.kinds import DEPTH, Kind, Kinds
 
 _WINDOWS = {"rolling", "expanding"}
 _LOOKING_UP = {"get"}
 _STARS = -1 << DEPTH
-_SAFE = Kind.FUNCTION | Kind.WORD | Kind.PLAIN | Kind.KEYED | Kind.NONE
+_SAFE = Kind.FUNCTION | Kind.WORD | Kind.PLAIN | Kind.KEYED | Kind.NONE | Kind.MADE
 
 
+# Methods that may compile what they compute, and the engines that do not.
+_COMPILED = {"agg", "aggregate", "apply", "corr", "cov", "map", "max", "mean", "median", "min",
+             "prod", "std", "sum", "transform", "var"}  # fmt: skip
+_ENGINES = {None, "cython", "python"}
+_MAY_NAME = Kind.TEXT | Kind.OUTSIDE | Kind.OTHER
 _TABLES = {"pandas.crosstab", "pandas.pivot_table"}
 _NAMED = "pandas.NamedAgg"
 
 
-def check_functions_by_name(kinds: Kinds) -> None:
+def check_functions_by_name(source: Source, kinds: Kinds, node: ast.AST) -> None:
     """Refuse apply, agg, pipe and transform with anything but functions and listed words."""
-    source = kinds.source
-    for node in source.tree.nodes:
-        listed = source.listed.get(node, "")
-        if listed in _TABLES:
+    match node:
+        case ast.Call(func=ast.Attribute(attr=name) as method) if name in _COMPILED:
+            of_module = source.listed.get(method, "").startswith(("adapters.", "numpy."))
+            if not of_module and not is_own_method(kinds, method):
+                _check_engine(kinds, node, name)
+    listed = source.listed.get(node, "")
+    if listed in _TABLES:
+        _check_table(kinds, node)
+    elif listed == _NAMED:
+        _check_named(kinds, node)
+    elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+        if is_own_method(kinds, node):
+            return
+        if node.attr in kinds.source.words.by_name:
+            _check_use(kinds, node)
+        elif node.attr in ("pivot_table", "crosstab"):
             _check_table(kinds, node)
-        elif listed == _NAMED:
-            _check_named(kinds, node)
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-            if is_own_method(kinds, node):
-                continue
-            if node.attr in kinds.source.words.by_name:
-                _check_use(kinds, node)
-            elif node.attr in ("pivot_table", "crosstab"):
-                _check_table(kinds, node)
+
+
+def _check_engine(kinds: Kinds, call: ast.Call, name: str) -> None:
+    """Refuse machine code: numba reads and writes beyond an array's end without a word."""
+    # rolling(...).mean(False, "numba"): places of an engine are not the first.
+    texts = [item for item in call.args[1:] if kinds.of(item) & _MAY_NAME]
+    for keyword in call.keywords:
+        if keyword.arg in ("engine", "engine_kwargs") or (
+            keyword.arg is None and name not in ("agg", "aggregate", "transform")
+        ):
+            texts.append(keyword.value)
+    for item in texts:
+        if not isinstance(item, ast.Constant) or item.value not in _ENGINES:
+            why = "the engine must be seen: numba's machine code reads memory beyond an array"
+            kinds.source.refuse(item, "engine", why, 'leave engine out, or write engine="cython"')
 
 
 def is_own_method(kinds: Kinds, node: ast.Attribute) -> bool:

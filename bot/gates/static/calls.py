@@ -11,6 +11,7 @@ from bot.gates.static.kinds import Kind, Kinds
 from bot.gates.static.names import is_dunder
 from bot.gates.static.patching import PATCH, check_patching, patches_object
 from bot.gates.static.paths import check_path_method, opens_for_reading, reads_a_path
+from bot.gates.static.syntax_tree import given, last_name
 
 _MAIN = "adapters.strategy_cli.main"
 _SHOWING = ("print", "repr", "str", "isinstance")
@@ -24,15 +25,14 @@ _SPOKEN = {
 _MA_TYPE = "adapters.series.ma_type"
 
 
-def check_calls(source: Source, kinds: Kinds) -> None:
+def check_calls(source: Source, kinds: Kinds, node: ast.AST) -> None:
     """Refuse the forms that hide what is called, read or written."""
-    for node in source.tree.nodes:
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-            _check_method(source, kinds, node)
-        if isinstance(node, (ast.Attribute, ast.Name)):
-            _check_listed(source, kinds, node)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            _check_builtin(source, kinds, node, node.func)
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+        _check_method(source, kinds, node)
+    if isinstance(node, (ast.Attribute, ast.Name)):
+        _check_listed(source, kinds, node)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        _check_builtin(source, kinds, node, node.func)
 
 
 def _check_method(source: Source, kinds: Kinds, node: ast.Attribute) -> None:
@@ -170,15 +170,11 @@ def _is_spelled_out(call: ast.Call | None) -> bool:
     """Tell whether a call has only texts, numbers and kinds of warnings for arguments."""
     if call is None:
         return False
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    plain = all(isinstance(item, ast.Constant) or _is_warning(item) for item in given)
-    actions = [item.value for item in given if isinstance(item, ast.Constant)]
-    return plain and not {"error", "call", "log", "raise"} & {str(item) for item in actions}
-
-
-def _is_warning(node: ast.expr) -> bool:
-    name = node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
-    return name.endswith("Warning")
+    constants = [item for item in given(call) if isinstance(item, ast.Constant)]
+    others = [item for item in given(call) if not isinstance(item, ast.Constant)]
+    actions = {str(item.value) for item in constants}
+    plain = all(last_name(item).endswith("Warning") for item in others)
+    return plain and not {"error", "call", "log", "raise"} & actions
 
 
 def _vectorizes_own(kinds: Kinds, node: ast.expr, call: ast.Call | None) -> bool:
@@ -195,15 +191,14 @@ def _names_an_average(call: ast.Call | None) -> bool:
 
 
 def _wraps_plainly(source: Source, call: ast.Call | None) -> bool:
-    if (
-        call is None
-        or len(call.args) != 1
-        or call.keywords
-        or isinstance(call.args[0], ast.Starred)
-    ):
+    if call is None or not _has_one_argument(call):
         return False
     function = source.tree.parent(call)
     return isinstance(function, ast.FunctionDef) and call in function.decorator_list
+
+
+def _has_one_argument(call: ast.Call) -> bool:
+    return len(call.args) == 1 and not call.keywords and not isinstance(call.args[0], ast.Starred)
 
 
 def _is_main_guarded(source: Source, node: ast.AST) -> bool:
@@ -215,11 +210,7 @@ def _is_main_guarded(source: Source, node: ast.AST) -> bool:
 
 def _is_main_test(test: ast.expr) -> bool:
     match test:
-        case ast.Compare(
-            left=ast.Name(id="__name__"),
-            ops=[ast.Eq()],
-            comparators=[ast.Constant(value="__main__")],
-        ):
+        case ast.Compare(ast.Name("__name__"), [ast.Eq()], [ast.Constant("__main__")]):
             return True
     return False
 
@@ -242,7 +233,7 @@ def _check_builtin(source: Source, kinds: Kinds, call: ast.Call, function: ast.N
 
 
 def _tells_a_type(source: Source, call: ast.Call) -> bool:
-    if len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
+    if not _has_one_argument(call):
         return False
     match source.tree.parent(call):
         case ast.Compare() | ast.FormattedValue() | ast.Attribute(attr="__name__"):
@@ -264,19 +255,14 @@ def _check_named_attribute(source: Source, kinds: Kinds, call: ast.Call, name: s
             if name == "setattr":
                 check_assignment(source, kinds, call, base, attribute)
             elif is_dunder(attribute):
-                source.refuse(
-                    call, attribute, "Python's own attributes are not for reading", "leave it out"
-                )
+                why = "Python's own attributes are not for reading"
+                source.refuse(call, attribute, why, "leave it out")
             else:
                 check_attribute(source, kinds, call, base, attribute)
             return
         case [base, ast.JoinedStr(values=[ast.Constant(value=str(prefix)), *_]), *_]:
-            if (
-                not call.keywords
-                and name != "setattr"
-                and kinds.only(base, Kind.OWN)
-                and _is_own_prefix(source, prefix)
-            ):
+            readable = not call.keywords and name != "setattr" and kinds.only(base, Kind.OWN)
+            if readable and _is_own_prefix(source, prefix):
                 return
     why = f"{name} with a computed name reaches any attribute"
     instead = f'write the name out: {name}(x, "name"), or keep the values in a dict'

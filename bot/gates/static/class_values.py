@@ -7,6 +7,7 @@ import ast
 
 from bot.gates.static.examined_file import Source
 from bot.gates.static.kinds import Kind, Kinds
+from bot.gates.static.syntax_tree import last_name
 
 # They call the class, or compare with it, and nothing else.
 _CALLING = {
@@ -21,20 +22,16 @@ _NO_ALIAS = {"typing.Union", "typing.Annotated", "typing.Type", "typing.ClassVar
 _FLAGS = {"init", "repr", "eq", "order", "unsafe_hash", "frozen", "match_args", "kw_only", "slots"}
 
 
-def check_class_values(source: Source, kinds: Kinds) -> None:
+def check_class_values(source: Source, kinds: Kinds, node: ast.AST) -> None:
     """Refuse classes as values, methods without their instance, and classes made by a call."""
-    enums = source.enums()
-    for node in source.tree.nodes:
-        match node:
-            case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
-                _check_use(source, kinds, node, enums)
-            case ast.Call(func=function) if kinds.of(function) & Kind.CLASS:
-                _check_made(source, node, function, enums)
+    match node:
+        case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
+            _check_use(source, kinds, node)
+        case ast.Call(func=function) if kinds.of(function) & Kind.CLASS:
+            _check_made(source, node, function)
 
 
-def _check_use(
-    source: Source, kinds: Kinds, node: ast.Name | ast.Attribute, enums: set[str]
-) -> None:
+def _check_use(source: Source, kinds: Kinds, node: ast.Name | ast.Attribute) -> None:
     listed = source.listed.get(node, "")
     if listed in source.words.class_makers:
         _check_maker(source, node, listed)
@@ -45,14 +42,14 @@ def _check_use(
     elif isinstance(node, ast.Name) and _is_raw_method(source, node):
         why = "a method inside its class is a function without its instance"
         source.refuse(node, node.id, why, "use it in a method, as self.name")
-    elif (own or listed in source.words.classes) and not _may_stand(source, node, own, enums):
+    elif (own or listed in source.words.classes) and not _may_stand(source, node, own):
         why = "a class is used as a value; whoever holds it can change it for everybody"
         source.refuse(node, _shown(node), why, "call it, or name it in an annotation or isinstance")
 
 
-def _may_stand(source: Source, node: ast.expr, own: bool, enums: set[str]) -> bool:
+def _may_stand(source: Source, node: ast.expr, own: bool) -> bool:
     parent = source.tree.parent(node)
-    enum = own and isinstance(node, ast.Name) and node.id in enums
+    enum = own and isinstance(node, ast.Name) and node.id in source.enums
     match parent:
         case ast.Attribute() | ast.MatchClass() | ast.Raise() | ast.ClassDef():
             return True
@@ -160,10 +157,10 @@ def _is_raw_method(source: Source, node: ast.Name) -> bool:
     return not part
 
 
-def _check_made(source: Source, call: ast.Call, function: ast.expr, enums: set[str]) -> None:
+def _check_made(source: Source, call: ast.Call, function: ast.expr) -> None:
     """An Enum called with more than a value makes a class of what it is given."""
     named = isinstance(function, ast.Name) and ("class", "") in source.kinds(function)
-    possible = _shown(function) in enums if named else bool(enums)
+    possible = _shown(function) in source.enums if named else bool(source.enums)
     plain = len(call.args) == 1 and not isinstance(call.args[0], ast.Starred)
     if possible and (not plain or call.keywords):
         why = "an Enum that is called with more than one value makes a class"
@@ -218,4 +215,4 @@ def _names_fields(call: ast.Call) -> bool:
 
 
 def _shown(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "class")
+    return last_name(node) or "class"

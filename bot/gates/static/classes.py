@@ -3,27 +3,32 @@
 import ast
 
 from bot.gates.static.examined_file import Source
+from bot.gates.static.flows import is_property
+from bot.gates.static.kinds import Kinds
 from bot.gates.static.names import is_dunder
+from bot.gates.static.syntax_tree import last_name
 
 _PROPERTY_PARTS = ("setter", "getter", "deleter")
 _TEXT_WITH_ENUM = ("str", "int", "float")
+# What a type in quotes consists of.
+_OF_TYPES = (ast.Expression, ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List,
+             ast.Constant, ast.BinOp, ast.BitOr, ast.Load)  # fmt: skip
 
 
-def check_classes(source: Source) -> None:
+def check_classes(source: Source, kinds: Kinds, node: ast.AST) -> None:
     """Refuse bases, decorators and special methods that are not listed."""
-    for node in source.tree.nodes:
-        match node:
-            case ast.ClassDef():
-                _check_class(source, node)
-            case ast.FunctionDef():
-                _check_method_name(source, node)
-                for decorator in node.decorator_list:
-                    _check_decorator(source, decorator)
-                _check_text_annotations(source, node.returns)
-            case ast.arg(annotation=annotation):
-                _check_text_annotations(source, annotation)
-            case ast.AnnAssign(annotation=annotation):
-                _check_text_annotations(source, annotation)
+    match node:
+        case ast.ClassDef():
+            _check_class(source, node)
+        case ast.FunctionDef():
+            _check_method_name(source, node)
+            for decorator in node.decorator_list:
+                _check_decorator(source, decorator)
+            _check_text_annotations(source, node.returns)
+        case ast.arg(annotation=annotation):
+            _check_text_annotations(source, annotation)
+        case ast.AnnAssign(annotation=annotation):
+            _check_text_annotations(source, annotation)
 
 
 def _check_class(source: Source, node: ast.ClassDef) -> None:
@@ -64,11 +69,8 @@ def _base_name(source: Source, base: ast.expr) -> str:
         base = base.value
     if isinstance(base, ast.Call):
         base = base.func
-        return (
-            source.listed.get(base, "")
-            if source.listed.get(base, "").endswith("namedtuple")
-            else ""
-        )
+        listed = source.listed.get(base, "")
+        return listed if listed.endswith("namedtuple") else ""
     if isinstance(base, ast.Name):
         _, bindings = source.meaning(base)
         if source.kinds(base) == {("class", "")}:
@@ -96,7 +98,7 @@ def _check_decorator(source: Source, node: ast.expr) -> None:
     if called in source.refused_chains:
         return
     if isinstance(called, ast.Attribute) and called.attr in _PROPERTY_PARTS:
-        known = isinstance(called.value, ast.Name)
+        known = is_property(source, called.value)
     else:
         known = isinstance(called, ast.Name) and source.kinds(called) == {("function", "")}
     if known:
@@ -110,9 +112,8 @@ def _check_decorator(source: Source, node: ast.expr) -> None:
 def _check_method_name(source: Source, node: ast.FunctionDef) -> None:
     name = node.name
     if name.startswith("pytest_") and source.scopes.of(node).is_module:
-        source.refuse(
-            node, name, "a hook changes what the test runner does", "write a test or a fixture"
-        )
+        why = "a hook changes what the test runner does"
+        source.refuse(node, name, why, "write a test or a fixture")
     if not is_dunder(name):
         return
     if not source.scopes.of(node).is_class or name not in source.words.dunder_methods:
@@ -133,13 +134,10 @@ def _check_text_annotations(source: Source, node: ast.expr | None) -> None:
 
 
 def _in_literal(source: Source, node: ast.AST) -> bool:
-    for parent in source.tree.above(node):
-        if isinstance(parent, ast.Subscript):
-            word = parent.value
-            name = word.id if isinstance(word, ast.Name) else getattr(word, "attr", "")
-            if name in ("Literal", "Annotated"):
-                return True
-    return False
+    return any(
+        isinstance(parent, ast.Subscript) and last_name(parent.value) in ("Literal", "Annotated")
+        for parent in source.tree.above(node)
+    )
 
 
 def _looks_like_type(text: str) -> bool:
@@ -147,18 +145,8 @@ def _looks_like_type(text: str) -> bool:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    plain = (
-        ast.Expression,
-        ast.Name,
-        ast.Attribute,
-        ast.Subscript,
-        ast.Tuple,
-        ast.List,
-        ast.Constant,
-    )
-    shapes = (*plain, ast.BinOp, ast.BitOr, ast.Load)
     for node in ast.walk(tree):
-        if not isinstance(node, shapes):
+        if not isinstance(node, _OF_TYPES):
             return False
         if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
             return False

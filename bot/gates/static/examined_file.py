@@ -4,16 +4,17 @@ import ast
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from bot.gates.static.offence import Offence, printable
-from bot.gates.static.scopes import Binding, Kind, Scope, Scopes
+from bot.gates.static.scopes import Binding, BindingKind, Scope, Scopes
 from bot.gates.static.syntax_tree import Tree
 from bot.gates.static.vocabulary import Vocabulary
 
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _LONGEST_WORD_LIST = 300
 _PLENTY = 500
-_Meaning = tuple[Scope | None, list[Binding], frozenset[tuple[Kind, str]]]
+_Meaning = tuple[Scope | None, list[Binding], frozenset[tuple[BindingKind, str]]]
 
 
 class Enough(Exception):
@@ -22,28 +23,23 @@ class Enough(Exception):
 
 @dataclass
 class Source:
-    """One file under examination; rules add their offences to it.
-
-    Attributes:
-        modules: expression -> module that it stands for.
-        listed: expression -> listed name that it stands for, as numpy.mean.
-        refused_chains: attributes that already have their offence.
-        spoken: words in texts and names of keywords, which become columns and fields.
-        own_names: the attributes of the file's classes.
-        methods: the methods among them that get an instance.
-        prefixes: how names begin that the file makes up, as f"rsi_{n}".
-    """
+    """Holds one file under examination; rules add their offences to it."""
 
     tree: Tree
     scopes: Scopes
     words: Vocabulary
     offences: list[Offence] = field(default_factory=list)
+    # Expression -> module that it stands for.
     modules: dict[ast.AST, str] = field(default_factory=dict)
+    # Expression -> listed name that it stands for, as numpy.mean.
     listed: dict[ast.AST, str] = field(default_factory=dict)
+    # Attributes that already have their offence.
     refused_chains: set[ast.AST] = field(default_factory=set)
+    # Words in texts and names of keywords, which become columns and fields.
     spoken: set[str] = field(default_factory=set)
-    own_names: set[str] = field(default_factory=set)
-    methods: set[str] = field(default_factory=set)
+    own_names: set[str] = field(default_factory=set)  # the attributes of the file's classes
+    methods: set[str] = field(default_factory=set)  # the methods among them that get an instance
+    # How names begin that the file makes up, as f"rsi_{n}".
     prefixes: set[str] = field(default_factory=set)
     attributes_of: dict[ast.ClassDef, set[str]] = field(default_factory=dict)
     families: dict[ast.ClassDef, set[str]] = field(default_factory=dict)
@@ -70,7 +66,7 @@ class Source:
         """Find what a name means where it stands; ask only after the imports are bound."""
         return self._meaning(node)[:2]
 
-    def kinds(self, node: ast.Name) -> frozenset[tuple[Kind, str]]:
+    def kinds(self, node: ast.Name) -> frozenset[tuple[BindingKind, str]]:
         """Give the kinds of what a name may mean, with where imports come from."""
         return self._meaning(node)[2]
 
@@ -166,6 +162,7 @@ class Source:
             name in self.family(node) for node in self.attributes_of if self._is_theirs(node)
         )
 
+    @cached_property
     def enums(self) -> set[str]:
         """Collect the names of the file's classes that are enumerations."""
         found: set[str] = set()

@@ -4,7 +4,7 @@ import ast
 from pathlib import PurePosixPath
 
 from bot.contract.code_paths import CODES_FOLDER, FREQTRADE_FOLDER, TESTS_FOLDER
-from bot.gates.static.syntax_tree import read_tree
+from bot.gates.static.syntax_tree import last_name, read_tree
 from bot.gates.static.vocabulary import FileClass
 
 
@@ -28,11 +28,6 @@ def guess_class(path: str, content: bytes) -> FileClass:
         return by_path
     tree, _ = read_tree(content)
     for node in tree.nodes if tree is not None else ():
-        if isinstance(node, ast.ClassDef) and any(_is_istrategy(base) for base in node.bases):
+        if isinstance(node, ast.ClassDef) and "IStrategy" in map(last_name, node.bases):
             return "freqtrade"
     return "strategy"
-
-
-def _is_istrategy(base: ast.expr) -> bool:
-    name = base.id if isinstance(base, ast.Name) else getattr(base, "attr", "")
-    return name == "IStrategy"

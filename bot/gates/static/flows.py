@@ -6,23 +6,16 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from bot.gates.static.examined_file import Source, method_of_class
-from bot.gates.static.kinds import DEPTH, Kind, Kinds, held, is_data
+from bot.gates.static.kinds import DEPTH, Kind, Kinds, held, is_data, speaks_anywhere
 from bot.gates.static.scopes import Scope
+from bot.gates.static.syntax_tree import given
 
 _ROUNDS = 40
 _PUTTING = {"append", "appendleft", "add", "insert", "extend", "extendleft", "update", "setdefault",
             "push", "union", "fromkeys", "new_child", "symmetric_difference_update"}  # fmt: skip
 _PUTTING_FUNCTIONS = ("heapq.heap", "bisect.insort")
-_ELEMENTWISE = (
-    "sorted",
-    "min",
-    "max",
-    "map",
-    "filter",
-    "functools.reduce",
-    "itertools.",
-    "heapq.n",
-)
+_ELEMENTWISE = ("sorted", "min", "max", "map", "filter", "functools.reduce", "itertools.",
+                "heapq.n")  # fmt: skip
 _SELF = {"property", "functools.cached_property"}
 _Slot = tuple[object, str]
 
@@ -56,7 +49,6 @@ class _Flows:
         self._calls: list[ast.Call] = []
         self._values: list[ast.Name | ast.Attribute | ast.Lambda] = []
         self._called: set[str] = set()
-        self._enums = source.enums()
         for node in source.tree.nodes:
             if isinstance(node, ast.FunctionDef):
                 self._functions[node.name].append(node)
@@ -153,7 +145,7 @@ class _Flows:
                 self._assign(target, lambda: of(value), value)
             case ast.AugAssign(target=target, value=value):
                 # `+=` puts what it adds into the list that is there.
-                self._assign(target, lambda: self.kinds.computed(of(target) | of(value)), None)
+                self._assign(target, lambda: self._added(node, target, value), None)
                 self._steps.append(lambda: self._hold(target, self.kinds.element(of(value))))
             case ast.NamedExpr(target=target, value=value):
                 self._assign(target, lambda: of(value), value)
@@ -185,6 +177,12 @@ class _Flows:
                 for name in self.source.scopes.inside(node).names:
                     self._class_name(self.source.scopes.inside(node), name, node.name)
 
+    def _added(self, node: ast.AugAssign, target: ast.expr, value: ast.expr) -> int:
+        mask = self.kinds.computed(self.kinds.of(target) | self.kinds.of(value))
+        joins = mask & Kind.TEXT and self.kinds.adds(node, target, value)
+        made = joins and not speaks_anywhere(value)
+        return mask | (Kind.MADE if made else 0)
+
     def _entered(self, value: ast.expr) -> int:
         mask = self.kinds.of(value)
         found = mask & Kind.MOCK
@@ -208,7 +206,7 @@ class _Flows:
         if not kinds - {"function", "class"}:
             return
         slot = (scope, name)
-        if owner in self._enums:
+        if owner in self.source.enums:
             self._put(("attribute", "value"), lambda: self.kinds.state[slot])
             self._put(("attribute", name), lambda: self.kinds.state[slot] & ~Kind.OTHER | Kind.OWN)
         else:
@@ -239,7 +237,7 @@ class _Flows:
                 self._steps.append(lambda: self._hold(box, what()))
 
     def _add_putting(self, node: ast.Call) -> None:
-        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        put = given(node)
         listed = self.source.listed.get(node.func, "")
         match node.args:
             case [_, ast.Constant(value=str(name)), value] if listed == "setattr":
@@ -247,17 +245,17 @@ class _Flows:
             case [box, ast.Constant(value=str(name)), *_] if listed == "getattr":
                 if name in _PUTTING:
                     self._steps.append(lambda: self._hold(box, Kind.OTHER))
-        if listed.startswith(_PUTTING_FUNCTIONS) and given:
-            box, given = given[0], given[1:]
+        if listed.startswith(_PUTTING_FUNCTIONS) and put:
+            box, put = put[0], put[1:]
         elif isinstance(node.func, ast.Attribute) and node.func.attr in _PUTTING:
             box = node.func.value
-            if box in self.source.listed and given:  # list.append(xs, x)
-                box, given = given[0], given[1:]
+            if box in self.source.listed and put:  # list.append(xs, x)
+                box, put = put[0], put[1:]
         else:
             return
 
         def step() -> None:
-            for item in given:
+            for item in put:
                 self._hold(box, self.kinds.of(item))
 
         self._steps.append(step)
@@ -339,7 +337,7 @@ class _Flows:
             self._give_fields(call)
             self._give_to("__init__", call, 0)
         if self._is_strange(function, name):
-            self._hold_all([*call.args, *(item.value for item in call.keywords)], Kind.OTHER)
+            self._hold_all(given(call), Kind.OTHER)
         if name not in self._functions:
             return
         base = self.kinds.of(function.value) if isinstance(function, ast.Attribute) else Kind.OTHER
@@ -403,7 +401,7 @@ class _Flows:
             (item for item in self.source.tree.above(value) if isinstance(item, ast.Call)), None
         )
         if added and call is not None:
-            self._hold_all([*call.args, *(item.value for item in call.keywords)], added)
+            self._hold_all(given(call), added)
 
     def _caller_gives(self, value: ast.expr) -> int:
         child: ast.AST = value
@@ -486,7 +484,15 @@ def harmless_decorator(source: Source, node: ast.expr) -> bool:
     """Tell whether a decorator leaves a function to be called with what its caller gives."""
     called = node.func if isinstance(node, ast.Call) else node
     if isinstance(called, ast.Attribute) and called.attr in ("setter", "getter", "deleter"):
-        return True
+        return is_property(source, called.value)
     name = source.listed.get(called, "")
     # vectorize is no method of its class: it calls a function without the instance.
     return name in source.words.decorators and name != "numpy.vectorize"
+
+
+def is_property(source: Source, node: ast.expr) -> bool:
+    """Tell whether a name is that of methods above it in the class, not of some other value."""
+    if not isinstance(node, ast.Name):
+        return False
+    scope, _ = source.meaning(node)
+    return scope is not None and scope.is_class and source.kinds(node) == {("function", "")}

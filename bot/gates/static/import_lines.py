@@ -12,12 +12,8 @@ def check_imports(source: Source) -> None:
     """Refuse what is not listed and bind what is."""
     for node in source.tree.nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)) and source.scopes.of(node).is_class:
-            source.refuse(
-                node,
-                "import",
-                "an import inside a class makes a module an attribute",
-                "import at the top of the file",
-            )
+            why = "an import inside a class makes a module an attribute"
+            source.refuse(node, "import", why, "import at the top of the file")
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 _check_import(source, node, alias)
@@ -32,12 +28,8 @@ def _check_import(source: Source, node: ast.Import, alias: ast.alias) -> None:
         # Bound nevertheless, so that its uses are not reported a second time as unknown names.
         source.scopes.bind_import(alias.asname or name.split(".")[0], node, "import", "?")
     elif "." in name and alias.asname is None:
-        source.refuse(
-            node,
-            name,
-            "a dotted import binds the whole package",
-            f"write: import {name} as {name.rsplit('.', 1)[1]}",
-        )
+        why, instead = "a dotted import binds the whole package", f"write: import {name} as "
+        source.refuse(node, name, why, instead + name.rsplit(".", 1)[1])
         source.scopes.bind_import(name.split(".")[0], node, "import", "?")
     else:
         source.scopes.bind_import(alias.asname or name, node, "module", name)
@@ -51,12 +43,8 @@ def _check_import_from(source: Source, node: ast.ImportFrom) -> None:
         if node.level:
             source.refuse(node, shown, "a relative import", "import the module by its full name")
         elif alias.name == "*":
-            source.refuse(
-                node,
-                shown,
-                "a star import brings in names that nobody has listed",
-                "import each name that is used",
-            )
+            why = "a star import brings in names that nobody has listed"
+            source.refuse(node, shown, why, "import each name that is used")
             continue
         elif source.words.module(f"{module}.{alias.name}") is not None:
             full = source.words.module(f"{module}.{alias.name}") or ""

@@ -5,11 +5,13 @@ up by `DEPTH` says that a container may hold such a value. What nothing is known
 """
 
 import ast
+import re
 from collections import defaultdict
 
 from bot.gates.static.examined_file import Source
+from bot.gates.static.syntax_tree import given
 
-DEPTH = 12
+DEPTH = 13
 
 
 class Kind:
@@ -27,9 +29,12 @@ class Kind:
     NONE = 512  # it has no attributes and no elements
     WORD = 1024  # a text that is written out and names a listed method: "mean"
     KEYED = 2048  # a dictionary, whose keys are texts
+    MADE = 4096  # beside TEXT: the file puts it together, and it may read "now"
 
 
 _STARS = ((1 << DEPTH) - 1) << DEPTH
+_MADE = Kind.MADE | Kind.MADE << DEPTH
+_TEXTUAL = Kind.TEXT | Kind.WORD | Kind.MADE | Kind.OUTSIDE | Kind.OTHER | Kind.FRAME
 _DATA = ("numpy", "pandas", "talib", "technical", "ta", "pandas_ta", "scipy", "sklearn", "math",
          "statistics", "random")  # fmt: skip
 _DATA_ROOMS = ("freqtrade.vendor", "adapters.series")
@@ -41,6 +46,10 @@ _ONE_OF = {"min", "max", "next", "sum", "abs", "round"}
 _MANY_OF = {"list", "tuple", "set", "frozenset", "dict", "sorted", "reversed", "zip", "enumerate",
             "filter", "map", "iter"}  # fmt: skip
 _WITH_DEFAULT = {"get", "pop", "setdefault"}
+_REWRITING = {name for name in (*dir(str), "decode") if not name.startswith(("is", "_"))} - {
+    "count", "endswith", "find", "index", "rfind", "rindex", "startswith"}  # fmt: skip
+_TELLING = {"functools", "json", "re", "string"}
+_CLOCK_WORDS = ("now", "today")
 _UNSEEN = {"type", "getattr", "open", "super", "property", "object"}
 
 
@@ -49,22 +58,39 @@ def held(mask: int) -> int:
     return ((mask & ~_STARS) << DEPTH) | (mask & _STARS)
 
 
-class Kinds:
-    """The kinds of a file's expressions, once its flows have been followed to the end.
+def speaks(text: object) -> bool:
+    """Tell whether no text with this part in it can be a word of the clock."""
+    part = re.sub(r"%[-+ #0]*[\d.]*[a-zA-Z]|{[^{}]*}", "", str(text)).lower()
+    return bool(part) and not any(part in word for word in _CLOCK_WORDS)
 
-    Attributes:
-        state: what is known so far, by name in a scope, by attribute, by function.
-        mutated: what may have been put into a container that nobody can name.
-        stored: the attributes that the file itself gives values.
-    """
+
+def speaks_anywhere(node: ast.AST) -> bool:
+    """Tell whether a text has a written part that keeps it from being a word of the clock."""
+    match node:
+        case ast.Constant(value=str(text) | bytes(text)):
+            return speaks(text)
+        case ast.JoinedStr(values=parts):
+            return any(speaks_anywhere(part) for part in parts)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return speaks_anywhere(left) or speaks_anywhere(right)
+        case ast.BinOp(left=left, op=ast.Mod()):
+            return speaks_anywhere(left)
+        case ast.Call(func=ast.Attribute(value=ast.Constant() as template, attr="format")):
+            return speaks_anywhere(template)
+    return False
+
+
+class Kinds:
+    """The kinds of a file's expressions, once its flows have been followed to the end."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        # What is known so far, by name in a scope, by attribute, by function.
         self.state: dict[tuple[object, str], int] = defaultdict(int)
-        self.mutated = 0
-        self.stored: set[str] = set()
+        self.mutated = 0  # what may have been put into a container that nobody can name
+        self.stored: set[str] = set()  # the attributes that the file itself gives values
         names = [node.name for node in source.attributes_of]
-        self._enums = {name for name in source.enums() if names.count(name) == 1}
+        self._enums = {name for name in source.enums if names.count(name) == 1}
         self._memo: dict[ast.AST, int] = {}
 
     def forget(self) -> None:
@@ -80,18 +106,23 @@ class Kinds:
 
     def only(self, node: ast.AST, allowed: int) -> bool:
         """Tell whether an expression is something, and nothing but what is allowed."""
-        mask = self.of(node) & ~_STARS & ~Kind.NONE
+        mask = self.of(node) & ~_STARS & ~(Kind.NONE | Kind.MADE)
         return mask != 0 and not mask & ~allowed
 
-    def element_of(self, node: ast.expr) -> int:
-        """Give what comes out of an expression; out of an enumeration, its members."""
+    def element_of(self, node: ast.expr, *, keys: bool = True) -> int:
+        """Give what comes out of an expression; out of an enumeration, its members.
+
+        A loop over a dictionary gives its keys, a subscript never does.
+        """
         if isinstance(node, ast.Name) and node.id in self._enums:
             return Kind.OWN if self.of(node) == Kind.CLASS else Kind.OTHER
-        return self.element(self.of(node))
+        return self.element(self.of(node) & ~(0 if keys else Kind.KEYED))
 
     def element(self, mask: int) -> int:
         """Give what comes out of a value by iterating over it or by a subscript."""
-        found = (mask >> DEPTH) | (mask & (_STARS | Kind.TEXT | Kind.FRAME | Kind.OUTSIDE))
+        found = (mask >> DEPTH) | (
+            mask & (_STARS | Kind.TEXT | Kind.MADE | Kind.FRAME | Kind.OUTSIDE)
+        )
         if mask & (Kind.KEYED | Kind.WORD):
             found |= Kind.TEXT
         if mask & Kind.PLAIN:
@@ -110,8 +141,12 @@ class Kinds:
                 if isinstance(value, (str, bytes)):
                     return Kind.WORD if value in self.source.words.by_name_words else Kind.TEXT
                 return Kind.PLAIN
-            case ast.JoinedStr():
-                return Kind.TEXT
+            case ast.JoinedStr(values=parts):
+                alone = len(parts) == 1 and not self.of(parts[0]) & Kind.MADE
+                plain = alone or speaks_anywhere(node)
+                return Kind.TEXT if plain else Kind.TEXT | Kind.MADE
+            case ast.FormattedValue(value=value):
+                return self.of(value)
             case ast.Name():
                 return self._name(node)
             case ast.Attribute():
@@ -120,8 +155,8 @@ class Kinds:
                 return self._call(node)
             case ast.Lambda():
                 return Kind.FUNCTION
-            case ast.Subscript(value=base):
-                return self.element_of(base)
+            case ast.Subscript(value=base, slice=part):
+                return self.element_of(base, keys=False) | self._cut(self.of(base), part)
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
                 return Kind.PLAIN | self._all(items)
             case ast.Dict(keys=keys, values=values):
@@ -135,11 +170,15 @@ class Kinds:
             case ast.BoolOp(values=values):
                 return self._join(values)
             case ast.BinOp(left=left, right=right):
-                return self.computed(self.of(left) | self.of(right))
+                mask = self.computed(self.of(left) | self.of(right))
+                joins = mask & Kind.TEXT and self.adds(node, left, right)
+                made = joins and not speaks_anywhere(node)
+                return mask & ~_MADE | (Kind.MADE if made else 0)
             case ast.UnaryOp(operand=operand):
-                return self.computed(self.of(operand))
+                return self.computed(self.of(operand)) & ~_MADE
             case ast.Compare(left=left, comparators=others):
-                return self.computed(self._join([left, *others])) | Kind.PLAIN
+                mask = self.computed(self._join([left, *others]))
+                return mask & ~_MADE | Kind.PLAIN
             case ast.NamedExpr(value=value):
                 return self.of(value)
             case ast.Starred(value=value):
@@ -148,11 +187,28 @@ class Kinds:
                 return Kind.PLAIN
         return Kind.OTHER
 
+    def adds(self, node: ast.BinOp | ast.AugAssign, left: ast.expr, right: ast.expr) -> bool:
+        """Tell whether texts may be put together: both sides of `+` may be one, or of `%`."""
+        number = isinstance(right, ast.Constant) and not isinstance(right.value, (str, bytes))
+        if isinstance(node.op, ast.Mult):
+            return bool((self.of(left) | self.of(right)) & Kind.MADE)
+        if isinstance(node.op, ast.Mod):
+            return not number
+        sides = self.of(left) & _TEXTUAL and self.of(right) & _TEXTUAL
+        return isinstance(node.op, ast.Add) and bool(sides)
+
+    def _cut(self, mask: int, part: ast.expr) -> int:
+        """A part of a text is a text that nobody wrote."""
+        text = mask & (Kind.TEXT | Kind.WORD)
+        sure = isinstance(part, ast.Slice) or not mask & (Kind.PLAIN | Kind.KEYED)
+        return Kind.MADE if text and sure else 0
+
     def _keys(self, keys: list[ast.expr | None]) -> int:
         """Texts as keys make a dictionary; other keys count as what it holds."""
         mask = self._join([key for key in keys if key])
         texts = mask & (Kind.TEXT | Kind.WORD | Kind.FRAME | Kind.OUTSIDE | Kind.PLAIN)
-        return (Kind.KEYED if texts else 0) | held(mask & ~texts)
+        letters = (Kind.TEXT | Kind.WORD) << DEPTH  # of a text that is a key
+        return (Kind.KEYED if texts else 0) | held(mask & ~texts & ~letters)
 
     def _entries(self, keys: list[ast.expr | None], values: list[ast.expr]) -> int:
         mask = 0
@@ -211,7 +267,7 @@ class Kinds:
 
     def attribute_of(self, mask: int, name: str) -> int:
         """Give what an attribute of such a value may be."""
-        found = mask & (Kind.FRAME | Kind.OUTSIDE | Kind.MOCK | Kind.PLAIN)
+        found = mask & (Kind.FRAME | Kind.OUTSIDE | Kind.MOCK | Kind.PLAIN | Kind.MADE)
         if mask & Kind.FRAME:
             found |= mask & _STARS
         if mask & Kind.PLAIN:
@@ -234,12 +290,12 @@ class Kinds:
     def _call(self, node: ast.Call) -> int:
         function = node.func
         listed = self.source.listed.get(function, "")
-        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        arguments = given(node)
         if "." in listed:
-            return self._library(listed, given)
+            return self._library(listed, arguments)
         if isinstance(function, ast.Name):
             if listed:
-                return self._builtin(listed, given)
+                return self._builtin(listed, arguments)
             return self._called_name(function)
         if not isinstance(function, ast.Attribute):
             return Kind.OTHER if not isinstance(function, ast.Lambda) else self.of(function.body)
@@ -248,9 +304,12 @@ class Kinds:
             return self.state[("result", name)] | Kind.OUTSIDE
         if name in self.source.words.tuple_methods:
             return self.of(base)
-        if name == "fromkeys" and self.source.is_builtin(base, "dict") and len(given) == 2:
-            return Kind.PLAIN | Kind.KEYED | held(self.of(given[1]))
-        return self._method(self.of(base), name, given)
+        if self.source.is_builtin(base, "str") or self.source.is_builtin(base, "bytes"):
+            return Kind.TEXT | Kind.MADE | held(Kind.TEXT | Kind.MADE)
+        if name == "fromkeys" and self.source.is_builtin(base, "dict") and len(arguments) == 2:
+            return Kind.PLAIN | Kind.KEYED | held(self.of(arguments[1]))
+        mask = self._method(self.of(base), name, arguments)
+        return mask & ~Kind.MADE if speaks_anywhere(node) else mask
 
     def _called_name(self, node: ast.Name) -> int:
         """Give a function's result; of a name that is bound otherwise, anything."""
@@ -271,11 +330,12 @@ class Kinds:
     def _method(self, mask: int, name: str, given: list[ast.expr]) -> int:
         if name in ("copy", "values") and not mask & ~_STARS & ~(Kind.PLAIN | Kind.KEYED):
             return mask if name == "copy" else (mask & ~Kind.KEYED) | held(self.mutated)
-        found = mask & (Kind.FRAME | Kind.OUTSIDE | Kind.MOCK | Kind.TEXT)
+        found = mask & (Kind.FRAME | Kind.OUTSIDE | Kind.MOCK | Kind.TEXT | Kind.MADE)
         if mask & Kind.FRAME:
             found |= mask & _STARS
         if mask & (Kind.TEXT | Kind.WORD):
             found |= Kind.TEXT | Kind.PLAIN | held(Kind.TEXT)
+            found |= Kind.MADE | held(Kind.MADE) if name in _REWRITING else 0
         if mask & Kind.PLAIN:
             found |= Kind.PLAIN | self.element(mask)
             found |= self._join(given) if name in _WITH_DEFAULT else 0
@@ -304,11 +364,15 @@ class Kinds:
             return Kind.PLAIN | held(self._elements(given)) | held(self._join(given) & ~Kind.PLAIN)
         if top in _VALUES:
             return Kind.PLAIN | self._elements(given) if top == "operator" else Kind.PLAIN
+        if top in _TELLING:
+            return Kind.OTHER | Kind.MADE
         return Kind.MOCK if name.startswith("unittest.mock.") else Kind.OTHER
 
     def _builtin(self, name: str, given: list[ast.expr]) -> int:
         if name in _TEXTS:
-            return Kind.TEXT
+            mask = self._join(given)
+            made = name == "chr" or mask & Kind.MADE or mask & ~_STARS == Kind.OTHER
+            return Kind.TEXT | (Kind.MADE if made else 0)
         if name == "dict":
             return Kind.PLAIN | self._built(given)
         if name == "map" and given:

@@ -2,8 +2,11 @@
 
 import ast
 
+from bot.gates.static.class_values import in_annotation
 from bot.gates.static.examined_file import Source
 from bot.gates.static.import_lines import unlisted_name
+from bot.gates.static.kinds import Kinds
+from bot.gates.static.syntax_tree import last_name
 
 _READABLE = {"__name__"}
 _FILE = "__file__"
@@ -61,33 +64,32 @@ def _trace_attribute(source: Source, node: ast.Attribute) -> None:
         source.refuse(node, f"{module}.{node.attr}", *unlisted_name(source, module, node.attr))
 
 
-def check_names(source: Source) -> None:
+def check_names(source: Source, kinds: Kinds, node: ast.AST) -> None:
     """Refuse names that are not the file's own and not on the list of builtins."""
-    for node in source.tree.nodes:
-        match node:
-            case ast.Name(id=name):
-                _check_name(source, node, name)
-            case ast.Attribute():
-                _check_module_value(source, node)
-            case ast.Global(names=names) | ast.Nonlocal(names=names):
-                for name in filter(is_dunder, names):
-                    _refuse_dunder(source, node, name)
-            case ast.arg(arg=name) | ast.keyword(arg=str(name)):
-                _check_bound(source, node, name)
-            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                _check_bound(source, node, name)
-            case ast.MatchMapping(rest=str(name)) | ast.ExceptHandler(name=str(name)):
-                _check_bound(source, node, name)
-            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
-                for alias in aliases:
-                    bound = alias.asname or alias.name.split(".")[0]
-                    _check_bound(source, node, bound)
-                    if bound.startswith("__") and not is_dunder(bound):
-                        # Inside a class Python writes such a name differently than outside.
-                        why = "an import under a name that classes change"
-                        source.refuse(node, bound, why, "choose a name without underscores")
-            case ast.AsyncFunctionDef() | ast.AsyncFor() | ast.AsyncWith() | ast.Await():
-                source.refuse(node, "async", "nothing here awaits", "write a plain function")
+    match node:
+        case ast.Name(id=name):
+            _check_name(source, node, name)
+        case ast.Attribute():
+            _check_module_value(source, node)
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            for name in filter(is_dunder, names):
+                _refuse_dunder(source, node, name)
+        case ast.arg(arg=name) | ast.keyword(arg=str(name)):
+            _check_bound(source, node, name)
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            _check_bound(source, node, name)
+        case ast.MatchMapping(rest=str(name)) | ast.ExceptHandler(name=str(name)):
+            _check_bound(source, node, name)
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            for alias in aliases:
+                bound = alias.asname or alias.name.split(".")[0]
+                _check_bound(source, node, bound)
+                if bound.startswith("__") and not is_dunder(bound):
+                    # Inside a class Python writes such a name differently than outside.
+                    why = "an import under a name that classes change"
+                    source.refuse(node, bound, why, "choose a name without underscores")
+        case ast.AsyncFunctionDef() | ast.AsyncFor() | ast.AsyncWith() | ast.Await():
+            source.refuse(node, "async", "nothing here awaits", "write a plain function")
 
 
 def _check_name(source: Source, node: ast.Name, name: str) -> None:
@@ -111,13 +113,13 @@ def _check_name(source: Source, node: ast.Name, name: str) -> None:
         # Module and class names fall through to the builtin while they are unbound.
         if scope is None or scope.is_module or scope.is_class:
             _check_builtin(source, node, name, bound=scope is not None)
+    elif scope is None and name in source.words.caught_only:
+        if not in_annotation(source, node):
+            why = "it ends the program that runs this file"
+            source.refuse(node, name, why, "raise an Exception, as ValueError; catch Exception")
     elif scope is None and name not in source.words.builtins:
-        source.refuse(
-            node,
-            name,
-            "the file never defines this name",
-            "define it, or import it by a listed line",
-        )
+        why = "the file never defines this name"
+        source.refuse(node, name, why, "define it, or import it by a listed line")
 
 
 def _check_builtin(source: Source, node: ast.Name, name: str, *, bound: bool) -> None:
@@ -145,23 +147,17 @@ def _check_module_value(source: Source, node: ast.Name | ast.Attribute) -> None:
     if _is_compared_with_none(parent):
         return
     name = source.modules[node]
-    shown = node.id if isinstance(node, ast.Name) else node.attr
-    source.refuse(
-        node,
-        shown,
-        f"the module {name} is used as a value; it may only stand before a dot",
-        f"use one of its names: {shown}.name",
-    )
+    shown = last_name(node)
+    why = f"the module {name} is used as a value; it may only stand before a dot"
+    source.refuse(node, shown, why, f"use one of its names: {shown}.name")
 
 
 def _becomes_none(source: Source, node: ast.AST) -> bool:
     """An optional library: try to import it, else its name is None."""
-    parent = source.tree.parent(node)
-    return (
-        isinstance(parent, ast.Assign)
-        and isinstance(parent.value, ast.Constant)
-        and parent.value.value is None
-    )
+    match source.tree.parent(node):
+        case ast.Assign(value=ast.Constant(value=None)):
+            return True
+    return False
 
 
 def _is_compared_with_none(node: ast.AST | None) -> bool:

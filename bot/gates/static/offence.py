@@ -5,21 +5,13 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True, order=True)
 class Offence:
-    """A place in a file that is refused.
+    """Holds a place in a file that is refused."""
 
-    Attributes:
-        line: from 1; 0 if it is the file as a whole.
-        column: from 1.
-        name: what was found there.
-        why: why that is refused.
-        instead: what to write.
-    """
-
-    line: int
-    column: int
-    name: str
-    why: str
-    instead: str
+    line: int  # from 1; 0 if it is the file as a whole
+    column: int  # from 1
+    name: str  # what was found there
+    why: str  # why that is refused
+    instead: str  # what to write
 
     def __str__(self) -> str:
         """Say it in one line."""

@@ -13,8 +13,8 @@ def patches_object(source: Source, node: ast.AST) -> bool:
     method = source.tree.parent(node)
     if not isinstance(method, ast.Attribute) or method.attr != "object":
         return False
-    call = source.tree.parent(method)
-    return isinstance(call, ast.Call) and call.func is method and _names_plain_attribute(call)
+    call = source.tree.call_of(method)
+    return call is not None and _names_plain_attribute(call)
 
 
 def _names_plain_attribute(call: ast.Call) -> bool:
@@ -30,14 +30,11 @@ def _names_plain_attribute(call: ast.Call) -> bool:
 def check_patching(source: Source, node: ast.Attribute, call: ast.Call | None) -> None:
     """Refuse mocker.patch and monkeypatch.setattr with a target given as text."""
     if node.attr == "patch":
-        method = source.tree.parent(node)
-        outer = source.tree.parent(method) if method is not None else None
-        by_object = isinstance(method, ast.Attribute) and method.attr == "object"
-        if by_object and isinstance(outer, ast.Call) and _names_plain_attribute(outer):
-            return
-    elif call is not None and _names_plain_attribute(call):
+        known = patches_object(source, node)
+    else:
+        known = call is not None and _names_plain_attribute(call)
+    if known:
         return
     why = "the target is found by a text, which may be any module"
-    source.refuse(
-        node, node.attr, why, 'name the object and its attribute: (thing, "attribute", value)'
-    )
+    instead = 'name the object and its attribute: (thing, "attribute", value)'
+    source.refuse(node, node.attr, why, instead)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from bot.gates.static.syntax_tree import Tree
 
-Kind = Literal["module", "import", "function", "class", "argument", "value"]
+BindingKind = Literal["module", "import", "function", "class", "argument", "value"]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -15,22 +15,16 @@ _SCOPES = (ast.Module, ast.ClassDef, *_FUNCTIONS, *_COMPREHENSIONS)
 
 @dataclass(frozen=True)
 class Binding:
-    """One place that gives a name its meaning.
+    """Holds one place that gives a name its meaning."""
 
-    Attributes:
-        node: the place.
-        kind: what the name means there; `module` and `import` come from import lines.
-        origin: the imported module, or the listed name with its module.
-    """
-
-    node: ast.AST
-    kind: Kind
-    origin: str = ""
+    node: ast.AST  # the place
+    kind: BindingKind  # what the name means there; `module` and `import` come from import lines
+    origin: str = ""  # the imported module, or the listed name with its module
 
 
 @dataclass(eq=False)
 class Scope:
-    """A region of the file with its own names; filled while the scopes are built."""
+    """Holds a region of the file with its own names; filled while the scopes are built."""
 
     node: ast.AST
     outer: "Scope | None"
@@ -147,7 +141,7 @@ class Scopes:
             case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
                 self._add(name, node, "value")
 
-    def _add(self, name: str, node: ast.AST, kind: Kind, origin: str = "") -> None:
+    def _add(self, name: str, node: ast.AST, kind: BindingKind, origin: str = "") -> None:
         scope = self._scope[node]
         if isinstance(self._tree.parents.get(node), ast.NamedExpr):
             while isinstance(scope.node, _COMPREHENSIONS) and scope.outer is not None:
@@ -165,6 +159,6 @@ class Scopes:
             return outer or scope
         return scope
 
-    def bind_import(self, name: str, node: ast.AST, kind: Kind, origin: str) -> None:
+    def bind_import(self, name: str, node: ast.AST, kind: BindingKind, origin: str) -> None:
         """Add the name that an import line binds."""
         self._add(name, node, kind, origin)

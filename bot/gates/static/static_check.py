@@ -1,14 +1,17 @@
 """Turns a file's bytes into everything in it that its class of file may not have."""
 
 import contextlib
+from functools import lru_cache
 
 from bot.gates.static.attributes import check_attributes
 from bot.gates.static.by_name import check_functions_by_name
 from bot.gates.static.calls import check_calls
+from bot.gates.static.chance import check_chance
 from bot.gates.static.class_values import check_class_values
 from bot.gates.static.classes import check_classes
 from bot.gates.static.comments import check_comments
 from bot.gates.static.examined_file import Enough, Source
+from bot.gates.static.file_class import class_by_path
 from bot.gates.static.flows import TooTangled, follow
 from bot.gates.static.import_lines import check_imports
 from bot.gates.static.names import check_names, trace_origins
@@ -19,14 +22,25 @@ from bot.gates.static.vocabulary import FileClass, Vocabulary, vocabulary
 from bot.gates.static.wall_clock import check_clock
 
 OFFENCE_LIMIT = 50
+# Each looks at one node; together they go through the file once.
+_RULES = (
+    *(check_names, check_classes, check_attributes, check_class_values),
+    *(check_functions_by_name, check_calls, check_clock, check_chance),
+)
 
 
+@lru_cache(maxsize=16)  # `verify` reads the same files in two of its steps
 def check_bytes(content: bytes, file_class: FileClass) -> tuple[Offence, ...]:
     """Check a file whole: its bytes, its syntax, its names. Never raises for any content."""
     tree, offences = read_tree(content)
     if tree is None:
         return tuple(offences)
     return check_tree(tree, file_class)
+
+
+def check_file(path: str, content: bytes) -> tuple[Offence, ...]:
+    """Check a file as what its path says it is; in no folder of its own by the strict list."""
+    return check_bytes(content, class_by_path(path) or "strategy")
 
 
 def check_tree(tree: Tree, file_class: FileClass) -> tuple[Offence, ...]:
@@ -49,12 +63,8 @@ def _check(tree: Tree, words: Vocabulary) -> tuple[Offence, ...]:
     with contextlib.suppress(Enough):
         check_imports(source)
         trace_origins(source)
-        check_names(source)
-        check_classes(source)
         kinds = follow(source)
-        check_attributes(source, kinds)
-        check_class_values(source, kinds)
-        check_functions_by_name(kinds)
-        check_calls(source, kinds)
-        check_clock(source, kinds)
+        for node in tree.nodes:
+            for check in _RULES:
+                check(source, kinds, node)
     return tuple(sorted(set(source.offences))[:OFFENCE_LIMIT])

@@ -18,15 +18,12 @@ BRACKET_LIMIT = 80
 
 @dataclass(frozen=True)
 class Tree:
-    """A parsed file: every node once, in source order, and who its parent is.
-
-    Attributes:
-        comments: line, column and text of each, which the syntax tree does not have.
-    """
+    """Holds a parsed file: every node once, in source order, and who its parent is."""
 
     root: ast.Module
     nodes: tuple[ast.AST, ...]
     parents: dict[ast.AST, ast.AST]
+    # Line, column and text of each, which the syntax tree does not have.
     comments: tuple[tuple[int, int, str], ...] = ()
 
     def parent(self, node: ast.AST) -> ast.AST | None:
@@ -44,6 +41,16 @@ class Tree:
         while current is not None:
             yield current
             current = self.parents.get(current)
+
+
+def last_name(node: ast.AST) -> str:
+    """Gives the name that an expression ends with: `b` of `a.b`; nothing if it is no name."""
+    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+
+
+def given(call: ast.Call) -> list[ast.expr]:
+    """Lists what a call gives, by place and by name."""
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
 def read_tree(content: bytes) -> tuple[Tree | None, list[Offence]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any, Literal, get_args
+from typing import Literal, TypedDict, get_args
 
 FileClass = Literal["strategy", "freqtrade", "module", "test"]
 FILE_CLASSES: tuple[FileClass, ...] = get_args(FileClass)
@@ -16,10 +16,26 @@ _GENERATED = ("numpy", "pandas", "python", "talib")
 # Lists that are the same for every class of file, and those that a class may add to.
 _FOR_EVERY = ("builtins", "dunder_methods", "dunder_names", "dunder_names_of_python", "by_name",
               "refused_bindings", "by_name_words", "type_only", "tuple_methods",
-              "class_makers")  # fmt: skip
+              "class_makers", "caught_only")  # fmt: skip
 _WITH_ITS_OWN = ("decorators", "bases", "assigned")
 # One module under two addresses.
 _ALIASES = {"pandas.offsets": "pandas.tseries.offsets", "numpy.lib.math": "math"}
+
+
+_Lists = Mapping[str, list[str]]
+
+
+class _Page(TypedDict, total=False):
+    """Holds the generated lists of one library; see tools/make_gate_lists.py."""
+
+    modules: _Lists
+    classes: list[str]
+    values: list[str]
+    refused: list[str]
+    private: list[str]
+    doors: list[str]
+    builtins: list[str]
+    stdlib: list[str]
 
 
 @dataclass(frozen=True)
@@ -33,23 +49,16 @@ class Review:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What a file of one class may say.
-
-    Attributes:
-        modules: listed names by module.
-        rooms: names in front of the last dot of a listed module: numpy of numpy.random.
-        values: attributes that any value may be asked for.
-        refused: attributes that no value may be asked for.
-        doors: modules that other modules hold; refused where the value may be a module.
-        private: names with a leading underscore that the libraries' own values have.
-    """
+    """Holds what a file of one class may say."""
 
     file_class: FileClass
-    modules: Mapping[str, frozenset[str]]
+    modules: Mapping[str, frozenset[str]]  # listed names by module
+    # Names in front of the last dot of a listed module: numpy of numpy.random.
     rooms: frozenset[str]
-    values: frozenset[str]
-    refused: frozenset[str]
-    private: frozenset[str]
+    values: frozenset[str]  # attributes that any value may be asked for
+    refused: frozenset[str]  # attributes that no value may be asked for
+    private: frozenset[str]  # names with a leading underscore that the libraries' own values have
+    # Modules that other modules hold; refused where the value may be a module.
     doors: frozenset[str]
     stdlib: frozenset[str]
     python_builtins: frozenset[str]
@@ -69,6 +78,7 @@ class Vocabulary:
     held: frozenset[str]
     tuple_methods: frozenset[str]
     class_makers: frozenset[str]
+    caught_only: frozenset[str]
     classes: frozenset[str]
     reviews: tuple[Review, ...]
 
@@ -127,7 +137,7 @@ def vocabulary(file_class: FileClass) -> Vocabulary:
 
 
 def _classes(
-    modules: dict[str, frozenset[str]], generated: list[dict[str, Any]], every: dict[str, Any]
+    modules: dict[str, frozenset[str]], generated: list[_Page], every: _Lists
 ) -> frozenset[str]:
     """Collect the listed classes that could be patched: those of libraries that are not C."""
     found = {name for page in generated for name in page.get("classes", ())}
@@ -140,7 +150,7 @@ def _classes(
 
 
 def _modules(
-    file_class: FileClass, generated: list[dict[str, Any]], hand: dict[str, Any]
+    file_class: FileClass, generated: list[_Page], hand: Mapping[str, _Lists]
 ) -> dict[str, frozenset[str]]:
     pages = [page.get("modules", {}) for page in generated]
     pages += [hand["python"], hand["libraries"], hand["indicators"], hand["ours"]]

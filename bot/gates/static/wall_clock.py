@@ -1,13 +1,19 @@
 """Checks that what a file computes does not depend on when it runs."""
 
 import ast
+import re
 
+from bot.gates.static.attributes import ASKING
+from bot.gates.static.by_name import is_own_method
 from bot.gates.static.examined_file import Source
 from bot.gates.static.kinds import DEPTH, Kind, Kinds
+from bot.gates.static.syntax_tree import given
 
-_ASKING = {"now", "today", "utcnow"}
 _OF_PYTHON = ("datetime.datetime.", "datetime.date.")
 _WORDS = {"now", "today"}
+_LOCAL_ZONE = re.compile(r"dateutil/.*|tzlocal\(\)", re.DOTALL)
+_TIME_OF_DAY = re.compile(r"\d{1,2}:\d{2}.*", re.DOTALL)
+_TIMES = {"date", "datetime", "index", "time", "timestamp"}
 # They turn a text into a time, and know the words of the clock.
 _PARSERS = {
     "numpy.datetime64", "pandas.DatetimeIndex", "pandas.Index", "pandas.Period",
@@ -16,26 +22,55 @@ _PARSERS = {
 }  # fmt: skip
 # Of these a column of the candles is an ordinary argument.
 _OF_COLUMNS = {"pandas.DatetimeIndex", "pandas.Index", "pandas.PeriodIndex", "pandas.to_datetime"}
-_TEXTS_OF = {None, "arg", "data", "end", "start", "ts_input", "value"}
+_TEXTS_OF = {None, "arg", "data", "end", "origin", "start", "ts_input", "tz", "value"}
+# They take a text for a time where their column, array or dtype is one of times.
+_FILLERS = {
+    "numpy.arange", "numpy.array", "numpy.asarray", "numpy.concatenate", "numpy.copyto",
+    "numpy.fromiter", "numpy.full", "numpy.full_like", "numpy.insert", "numpy.place", "numpy.put",
+    "pandas.Categorical", "pandas.DataFrame", "pandas.Grouper", "pandas.Series", "pandas.array",
+}  # fmt: skip
+_OFFSETS = "pandas.tseries.offsets."
+_MEETING = {
+    "asfreq", "asof", "between", "clip", "combine_first", "difference", "fill", "fillna", "ge",
+    "get_indexer", "gt", "insert", "intersection", "isin", "item", "itemset", "le", "lt", "mask",
+    "put", "putmask", "reindex", "rollback", "rollforward", "searchsorted", "shift",
+    "truncate", "type", "tz_convert", "tz_localize", "union", "update", "where",
+}  # fmt: skip
+_NAMES_OF = {"columns", "index", "name", "names"}
 _SHOWING = {"print", "debug", "info", "warning", "error", "exception", "critical", "log"}
 _INSTEAD = "take the time from the candles, as df.index[-1]"
+_MAY_BE = "a text that is not written out may be the wall clock"
+_WRITE = 'write the date out, as pd.Timestamp("2024-01-01", tz="UTC")'
+_ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
-def check_clock(source: Source, kinds: Kinds) -> None:
+def check_clock(source: Source, kinds: Kinds, node: ast.AST) -> None:
     """Refuse to ask for the time, and texts that pandas and numpy read as the time."""
     if source.words.file_class == "test":
         return
-    for node in source.tree.nodes:
-        match node:
-            case ast.Attribute(ctx=ast.Load(), attr=name) if name in _ASKING:
-                if not _may_ask(source, kinds, node):
-                    source.refuse(node, name, "it reads the wall clock", _INSTEAD)
-            case ast.Constant(value=str(text)) if text.strip().lower() in _WORDS:
-                if not _is_label(source, node):
-                    why = "pandas and numpy read this text as the wall clock"
-                    source.refuse(node, text, why, _INSTEAD)
-            case ast.Call(func=function) if source.listed.get(function) in _PARSERS:
-                _check_parser(source, kinds, node)
+    match node:
+        case ast.Attribute(ctx=ast.Load(), attr=name) if name in ASKING:
+            if not _may_ask(source, kinds, node):
+                source.refuse(node, name, "it reads the wall clock", _INSTEAD)
+        case ast.Constant(value=str(text)):
+            _check_text(source, node, text)
+        case ast.Constant(value=bytes(text)):
+            _check_text(source, node, text.decode("latin-1"))
+        case ast.keyword(arg=str(name)) if name in _WORDS and not _is_parameter(source, name):
+            why = "a name that is read as text, and pandas reads it as the wall clock"
+            source.refuse(node.value, name, why, "choose another name")
+        case ast.ClassDef():
+            _check_fields(source, node)
+        case ast.Call(func=function) if source.listed.get(function) in _PARSERS:
+            _check_parser(source, kinds, node)
+        case ast.Call():
+            _check_meeting(source, kinds, node)
+        case ast.Compare():
+            _check_order(source, kinds, node)
+        case ast.Assign(targets=targets, value=value):
+            if any(isinstance(target, ast.Subscript) and _may_hold(kinds, target.value)
+                   for target in targets):  # fmt: skip
+                _refuse_made(source, kinds, value)
 
 
 def _may_ask(source: Source, kinds: Kinds, node: ast.Attribute) -> bool:
@@ -43,6 +78,15 @@ def _may_ask(source: Source, kinds: Kinds, node: ast.Attribute) -> bool:
         return True
     of_python = source.listed.get(node, "").startswith(_OF_PYTHON)
     return of_python and source.words.file_class != "strategy"
+
+
+def _check_text(source: Source, node: ast.Constant, text: str) -> None:
+    if text.strip().lower() in _WORDS and not _is_label(source, node):
+        why = "pandas and numpy read this text as the wall clock"
+        source.refuse(node, text, why, _INSTEAD)
+    if _LOCAL_ZONE.fullmatch(text):
+        why = "it reads the time zone of this machine, or a file"
+        source.refuse(node, text, why, 'name the zone, as "UTC" or "America/New_York"')
 
 
 def _is_label(source: Source, node: ast.Constant) -> bool:
@@ -64,21 +108,101 @@ def _is_label(source: Source, node: ast.Constant) -> bool:
     return False
 
 
+def _is_parameter(source: Source, name: str) -> bool:
+    """Tell whether a function of the file has a parameter of this name."""
+    return source.remember(
+        "parameter", name,
+        lambda: any(isinstance(item, ast.arg) and item.arg == name for item in source.tree.nodes),
+    )  # fmt: skip
+
+
+def _check_fields(source: Source, node: ast.ClassDef) -> None:
+    """Members of an Enum and fields of tuples can be read as texts."""
+    for name in _WORDS & source.scopes.inside(node).names.keys():
+        if any(item.kind == "value" for item in source.scopes.inside(node).names[name]):
+            why = "a name that is read as text, and pandas reads it as the wall clock"
+            source.refuse(node, name, why, "choose another name")
+
+
 def _check_parser(source: Source, kinds: Kinds, call: ast.Call) -> None:
-    given = [*call.args, *(item.value for item in call.keywords if item.arg in _TEXTS_OF)]
+    texts = [*call.args, *(item.value for item in call.keywords if item.arg in _TEXTS_OF)]
     columns = source.listed[call.func] in _OF_COLUMNS
-    for item in given:
+    formed = any(item.arg == "format" for item in call.keywords)
+    for item in texts:
+        if not formed:
+            _check_time_of_day(source, item)
         if columns and kinds.of(item) & (Kind.FRAME | Kind.OUTSIDE):
             continue
         if not _is_plain(source, kinds, item, 0):
-            why = "a text that is not written out may be the wall clock"
-            instead = 'write the date out, as pd.Timestamp("2024-01-01", tz="UTC")'
-            source.refuse(item, source.listed[call.func], why, instead)
+            source.refuse(item, source.listed[call.func], _MAY_BE, _WRITE)
+
+
+def _check_time_of_day(source: Source, node: ast.expr) -> None:
+    match node:
+        case ast.Constant(value=str(text)) if _TIME_OF_DAY.fullmatch(text):
+            why = "pandas takes a time without a date for that of today"
+            source.refuse(node, text, why, "write the date too, or compare dt.strftime('%H:%M')")
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            for item in items:
+                _check_time_of_day(source, item)
+
+
+def _check_meeting(source: Source, kinds: Kinds, call: ast.Call) -> None:
+    """Refuse texts put together where pandas or numpy would read them as times."""
+    listed = source.listed.get(call.func, "")
+    if listed in _FILLERS or listed.startswith(_OFFSETS):
+        names = {item.value for item in call.keywords if item.arg in _NAMES_OF}
+        texts = [item for item in given(call) if item not in names]
+    elif isinstance(call.func, ast.Attribute) and call.func.attr in _MEETING:
+        own = is_own_method(kinds, call.func) or not _may_hold(kinds, call.func.value)
+        texts = [] if own else given(call)
+    elif isinstance(call.func, ast.Attribute) and call.func.attr == "resample":
+        texts = [item.value for item in call.keywords if item.arg in (None, "origin")]
+    elif isinstance(call.func, ast.Attribute) and call.func.attr in ("astype", "view"):
+        texts = [call.func.value]
+    else:
+        return
+    for item in texts:
+        _refuse_made(source, kinds, item)
+
+
+def _may_hold(kinds: Kinds, node: ast.expr) -> bool:
+    """Tell whether a value may have times in it."""
+    return bool(kinds.of(node) & (Kind.FRAME | Kind.OUTSIDE | Kind.OTHER))
+
+
+def _refuse_made(source: Source, kinds: Kinds, node: ast.expr) -> None:
+    if isinstance(node, ast.Dict):  # its keys are columns
+        for value in node.values:
+            _refuse_made(source, kinds, value)
+        return
+    mask = kinds.of(node)
+    if (mask | mask >> DEPTH) & Kind.MADE and not _is_plain(source, kinds, node, 0):
+        source.refuse(node, "text", _MAY_BE, "write the text out, or a part of it that is no time")
+
+
+def _check_order(source: Source, kinds: Kinds, node: ast.Compare) -> None:
+    if not any(isinstance(item, _ORDERED) for item in node.ops):
+        return
+    sides = [node.left, *node.comparators]
+    for side in sides:
+        others = [item for item in sides if item is not side]
+        if kinds.of(side) & Kind.MADE and any(_may_hold(kinds, item) for item in others):
+            _refuse_made(source, kinds, side)
+        if any(_is_of_times(item) for item in others):
+            _check_time_of_day(source, side)
+
+
+def _is_of_times(node: ast.expr) -> bool:
+    match node:
+        case ast.Subscript(slice=ast.Constant(value=str(name))) | ast.Attribute(attr=name):
+            return name in _TIMES
+    return False
 
 
 def _is_plain(source: Source, kinds: Kinds, node: ast.expr, depth: int) -> bool:
     mask = kinds.of(node)
-    if not (mask | mask >> DEPTH) & (Kind.TEXT | Kind.FUNCTION):
+    if not (mask | mask >> DEPTH) & (Kind.TEXT | Kind.FUNCTION | Kind.MADE):
         return True
     if depth > 4:
         return False
@@ -103,5 +227,5 @@ def _is_constant(source: Source, kinds: Kinds, node: ast.Name, depth: int) -> bo
                 if not _is_plain(source, kinds, value, depth + 1):
                     return False
             case _:
-                return not kinds.of(node) & Kind.TEXT
+                return not kinds.of(node) & (Kind.TEXT | Kind.MADE)
     return True

@@ -3,7 +3,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -45,8 +44,9 @@ def never(_seconds: float) -> bool:
 def test_the_names_and_channels_are_the_documented_ones() -> None:
     assert [name.value for name in EventName] == NAMES
     assert CHANNELS == ("task.events", "approvals")
-    assert event("APPROVAL_GRANTED").channel == "approvals"
-    assert {event(name).channel for name in NAMES if name != "APPROVAL_GRANTED"} == {"task.events"}
+    deciding = {"APPROVAL_GRANTED", "DEPLOYED", "HALTED", "ROLLED_BACK"}
+    assert {name for name in NAMES if event(name).channel == "approvals"} == deciding
+    assert {event(name).channel for name in set(NAMES) - deciding} == {"task.events"}
 
 
 def test_events_come_back_in_order(tmp_path: Path) -> None:
@@ -178,7 +178,6 @@ def test_the_monitor_follows_and_ends_cleanly(world: World, number: int, module:
 def test_the_monitor_can_look_once(world: World) -> None:
     open_bus(world.open().folder).publish(event(n=1))
     script = HOUSE / "tools/monitor_message_bus.py"
-    started = time.monotonic()
     done = subprocess.run(
         [sys.executable, script, "--channel", "task.events", "--once"],
         cwd=world.work,
@@ -187,7 +186,6 @@ def test_the_monitor_can_look_once(world: World) -> None:
         check=True,
     )
     assert parse_event(done.stdout) == event(n=1)
-    assert time.monotonic() - started < 30
     outside = subprocess.run(
         [sys.executable, script, "--once"], cwd="/", capture_output=True, text=True, check=False
     )

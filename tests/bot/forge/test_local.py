@@ -306,6 +306,7 @@ def test_status_says_where_a_task_stands(world: World, capsys: pytest.CaptureFix
         "pull_request": 1,
         "last_event": "2026-11-07T14:30:00.000Z PR_OPENED",
         "figures": {},  # this proposal has no summary
+        "approvals": [],
     }
     assert status(world, capsys) == expected
     happen(EventName.TEST_FAILED, "two")

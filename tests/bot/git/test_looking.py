@@ -24,3 +24,18 @@ def test_looking_finds_a_delivery_and_finishes_nothing(tmp_path: Path) -> None:
     assert world.refs() == seen
     writer.propose(draft(writer), compared=done.commit)
     assert world.refs() != seen
+
+
+def test_grafts_and_replacements_change_no_history(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    tip = sh(world.work, "rev-parse", "HEAD").strip()
+    tree = sh(world.work, "rev-parse", "HEAD^{tree}").strip()
+    strange = sh(world.work, "commit-tree", tree, "-m", "of nobody").strip()
+    git_dir = world.work / ".git"
+    (git_dir / "info").mkdir(exist_ok=True)
+    (git_dir / "info/grafts").write_text(f"{tip} {strange}\n", encoding="ascii")
+    looker = open_repository(world.work, may_push=False)
+    assert not looker.is_in(strange, tip)
+    sh(world.work, "replace", "--force", tip, strange)
+    assert looker.is_in(tip, tip)
+    assert not looker.is_in(strange, tip)

@@ -27,7 +27,7 @@ from bot.proof import compact, evidence
 from bot.proof.compact import keep_ends, keep_moments
 from bot.proof.evidence import result_files
 from bot.proof.examination import Examination
-from bot.proof.judge import Judgement, decide, judge
+from bot.proof.judge import Judgement, decide, judge, with_tear_sheet
 from bot.proof.line import Proven, write
 from bot.proof.sealing import Destination, commit_message, seal
 from tests.bot.gates.test_outcome import FILES
@@ -49,7 +49,8 @@ def curve_of(seed: int, bars: int, step: int = MINUTE_MS) -> Curve:
 def judged(work: Path) -> Judgement:
     contract = load_contract(work / "contracts/dip.yaml").strategy
     program, data = compile_contract(contract), read_market_data(contract, work)
-    return judge(contract, program, data, decide(contract, program, data))
+    judgement = judge(contract, program, data, decide(contract, program, data))
+    return with_tear_sheet(judgement, data.candles)
 
 
 def test_short_files_are_whole_and_long_ones_keep_both_ends() -> None:
@@ -151,6 +152,7 @@ def propose(world: World) -> dict[str, Any]:
     content = (world.work / "contracts/dip.yaml").read_bytes()
     work = assigned(contract, data, NAME, content=content)
     judgement = judge(contract, work.program, data, decide(contract, work.program, data))
+    judgement = with_tear_sheet(judgement, data.candles)
     results = result_files(judgement, NAME)
     candidate = write(work, TemplateCoder())
     examination = Examination((Verdict("syntax", True, "2 files"),), results, judgement)

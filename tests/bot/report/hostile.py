@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from bot.contract.indicators import ExpressionIndicator, Parameter, Prose
-from bot.contract.language.program import ExpressionStep, Program
+from bot.contract.language.program import Program
+from bot.contract.language.program_steps import ExpressionStep
 from bot.contract.language.tree import Comparison, Indicator
 from bot.contract.language.tree import Parameter as ParameterNode
 from bot.report.behaviour import compare_trades
@@ -104,5 +105,8 @@ def poisoned(text: str, story: Story | None = None) -> Story:
         model=text,
         versions={text: text},
         expressions={"enter_long": text},
+        candles=dict.fromkeys((text, f"B/{text}"), next(iter(base.candles.values()))),
         behaviour_change=compare_trades(trades[2:], trades[:-1], text),
+        previous=text,
+        since=compare_trades(trades[1:], trades, text),
     )

@@ -1,14 +1,19 @@
 """Stories to report on: the example contract's real back-test, and the same told by an enemy."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import yaml
+
+from Backtest.positions import Trade
 from bot.contract.digest import contract_digest
 from bot.contract.language.program import compile_contract
-from bot.contract.load import load_contract
+from bot.contract.load import load_contract, parse_contract
 from bot.data.market_data import read_market_data
-from bot.proof.judge import decide, judge
+from bot.proof.judge import decide, judge, judge_rules, with_tear_sheet
 from bot.report.behaviour import compare_trades
 from bot.report.holding import held_value
 from bot.report.story import Story
@@ -67,6 +72,7 @@ def told(name: str = "oversold_dip") -> Story:
     program = compile_contract(contract)
     data = read_market_data(contract, ROOT)
     judgement = judge(contract, program, data, decide(contract, program, data))
+    judgement = with_tear_sheet(judgement, data.candles)
     trades = judgement.broker.get_trades()
     return Story(
         contract=contract,
@@ -74,7 +80,8 @@ def told(name: str = "oversold_dip") -> Story:
         verdicts=PASSED,
         summary=judgement.summary,
         trades=trades,
-        equity=judgement.broker.get_equity_curve(),
+        equity=judgement.broker.get_equity_rows(),
+        candles=data.candles,
         held=held_value(
             {name: (c.times, c.open, c.close) for name, c in data.candles.items()}, contract.capital
         ),
@@ -91,3 +98,21 @@ def told(name: str = "oversold_dip") -> Story:
         behaviour_change=compare_trades(trades[2:], trades[:-1], "main"),
         files=(f"Backtest/codes/{name}.py", f"tests/test_{name}.py"),
     )
+
+
+@cache
+def version(name: str, path: str, value: object) -> tuple[tuple[Trade, ...], Mapping[str, Any]]:
+    """Back-test an example contract with one of its values changed: its trades and its summary.
+
+    `path` is as "parameters.oversold.default" or "risk.stop_loss".
+    """
+    text = yaml.safe_load((ROOT / "contracts" / f"{name}.yaml").read_text(encoding="utf-8"))
+    inner, (*folders, last) = text, path.split(".")
+    for folder in folders:
+        inner = inner[folder]
+    inner[last] = value
+    contract = parse_contract(yaml.safe_dump(text).encode(), "yaml", Path(name)).strategy
+    data = read_market_data(contract, ROOT)
+    judgement = judge_rules(contract, compile_contract(contract), data)
+    judgement = with_tear_sheet(judgement, data.candles)
+    return tuple(judgement.broker.get_trades()), judgement.summary

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from bot.report.behaviour import compare_trades
 from bot.report.page import report_html
 from bot.report.picture import picture
 from bot.report.proposal import pull_request_body
 from bot.report.terminal import gate_table
-from tests.bot.report.stories import REFUSED, told
+from tests.bot.report.stories import REFUSED, told, version
 
 GOLDEN = Path(__file__).parent / "golden"
 IMAGE = "https://github.com/owner/repository/blob/5f1c0a9/artifacts/equity.svg?raw=true"
@@ -21,10 +22,19 @@ IMAGE = "https://github.com/owner/repository/blob/5f1c0a9/artifacts/equity.svg?r
 
 def forms() -> dict[str, str]:
     story = told("oversold_dip")
+    before, summary = version("oversold_dip", "parameters.oversold.default", 33)
+    shown, _ = version("oversold_dip", "risk.stop_loss", 0.03)
+    replacing = replace(
+        story,
+        behaviour_change=compare_trades(before, story.trades, "the base branch at 1a2b3c4"),
+        base_summary=summary,
+        previous=f"{story.tag[:-1]}0",
+        since=compare_trades(shown, story.trades, "what was shown before (5d6e7f8)"),
+    )
     return {
         "report.html": report_html(story),
         "equity.svg": picture(story),
-        "pull_request.md": pull_request_body(story, IMAGE),
+        "pull_request.md": pull_request_body(replacing, IMAGE),
         "refused.md": pull_request_body(replace(story, verdicts=REFUSED, behaviour_change=None)),
         "gates.txt": gate_table(REFUSED),
     }

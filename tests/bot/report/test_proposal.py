@@ -116,7 +116,7 @@ def test_an_ordinary_body_has_everything() -> None:
         "commission 0.1% of the value of every fill",
         "Buy when rsi is below oversold and close is above trend.",
         "| ✅ passed | lookahead | 40 cuts |",
-        "2 trades added, 1 removed",
+        "2 trades added, 1 gone",
         "stratwright verify ai/oversold-dip/strategy/corr_5f1c0a9be3d2",
         "`sha256:" + "4e" * 32 + "`",
     ):

@@ -1,7 +1,7 @@
 import pytest
 
 from bot.contract.document.characters import hidden_kind
-from bot.report.terminal import WIDTH, gate_table
+from bot.report.terminal import WIDTH, equity_line, figure_table, gate_table, table
 from tests.bot.report.hostile import TEXTS
 from tests.bot.report.stories import PASSED, REFUSED, Answer
 
@@ -46,3 +46,29 @@ def test_a_hostile_reason_cannot_steer_the_terminal_or_add_a_verdict(text: str) 
     assert not [char for char in table if hidden_kind(char)]
     flush_left = [line for line in table.splitlines() if not line.startswith(" ")]
     assert len(flush_left) == 4, "the heading, two gates and the count"
+
+
+def test_a_table_wraps_its_last_column_and_keeps_the_others_in_line() -> None:
+    text = table(("name", "what"), [("one", "word " * 30), ("three", "a\nb")])
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= WIDTH
+    assert lines[1].startswith("one    word")
+    assert lines[2].startswith("       word")
+    assert lines[-2:] == ["three  a", "       b"]
+
+
+def test_figures_fit_and_are_left_out_where_nothing_was_played() -> None:
+    assert figure_table({}) == ""
+    text = figure_table({"bars": 10, "return": -0.0101, "win_rate": 0.5, "sharpe": None})
+    assert "return              -1.01%" in text
+    assert "trades won          50.00%" in text
+    assert max(map(len, text.splitlines())) <= WIDTH
+
+
+def test_the_equity_is_one_line_from_its_lowest_to_its_highest() -> None:
+    rows = "".join(f"t,{100 + n % 90},0,0\n" for n in range(900))
+    line = equity_line(f"timestamp,equity,cash,drawdown\n{rows}".encode())
+    assert len(line) == WIDTH
+    assert set("▁█") <= set(line)
+    for odd in (b"", b"timestamp,equity\n", b"a,b\nx,y\nx,y\n", b"a,b\nx,nan\nx,1\n"):
+        assert equity_line(odd) == ""

@@ -59,7 +59,7 @@ class Service:
     app: int
     installation: int
     state: Path
-    arguments: tuple[str, ...] = ("--workers", "2")
+    arguments: tuple[str, ...] = ("--workers", "1")
     program: tuple[str, ...] = ("-m", "bot.cli")
     more: dict[str, str] = field(default_factory=dict)
     wrapper: tuple[str, ...] = ()
@@ -145,15 +145,19 @@ class Service:
         body = json.dumps(given).encode()
         return self.ask("POST", "/webhook", body, {**headers(event, body, delivery), **changes})
 
-    def figure(self, name: str) -> float:
-        """A metric's value, summed over its labels."""
+    def figures(self, *names: str) -> list[float]:
+        """Metrics' values of one moment, each summed over its labels."""
         text = self.ask("GET", "/metrics").text
-        rows = re.findall(rf"^stratwright_{name}(?:{{.*}})? (\S+)$", text, re.MULTILINE)
-        return sum(map(float, rows))
+        rows = [rf"^stratwright_{name}(?:{{.*}})? (\S+)$" for name in names]
+        return [sum(map(float, re.findall(row, text, re.MULTILINE))) for row in rows]
+
+    def figure(self, name: str) -> float:
+        return self.figures(name)[0]
 
     @property
     def idle(self) -> bool:
-        return self.figure("queue_depth") == 0 and self.figure("queue_leased") == 0
+        """Asked at once: between two questions a lease can become a place in the queue."""
+        return self.figures("queue_depth", "queue_leased") == [0, 0]
 
     def settle(self, seconds: float = 120) -> None:
         """Wait until the queue is empty."""
@@ -176,10 +180,11 @@ def wait_for(
     explain: Callable[[], object] = lambda: "",
 ) -> None:
     """Look until something holds; a bound on patience, not a measurement."""
-    deadline = time.monotonic() + seconds
+    deadline, pause_s = time.monotonic() + seconds, 0.02
     while not holds():
         assert time.monotonic() < deadline, f"waited in vain for {what}: {explain()}"
-        time.sleep(0.05)
+        time.sleep(pause_s)
+        pause_s = min(0.3, 1.5 * pause_s)  # looking takes the server's time
 
 
 def make_service(folder: Path, hub: GitHubServer, world: World | None = None) -> Service:

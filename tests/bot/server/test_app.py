@@ -9,10 +9,9 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 import uuid
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ from bot.server.app import MOST_ARRIVING
 from bot.server.deliveries import MOST_BYTES, Delivery, sign
 from bot.server.intake import Intake, QueueUnavailable
 from bot.server.queue import Added
-from tests.bot.server.service import SECRET, Service, headers, make_service, wait_for
+from tests.bot.server.service import SECRET, Answer, Service, headers, make_service, wait_for
 from tests.bot.workflow.hub import HOUSE, comment, push
 from tests.doubles.github import GitHubServer
 
@@ -135,11 +134,20 @@ def test_who_comes_while_too_many_are_sending_is_told_why(receiver: Service) -> 
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers("push", b"").items())
     start = f"POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n{lines}\r\n".encode()
     with ExitStack() as links:
-        for _ in range(MOST_ARRIVING):
-            link = socket.create_connection(("127.0.0.1", receiver.port), timeout=60)
-            links.enter_context(link).sendall(start)
-        wait_for(lambda: receiver.deliver("push", PUSH).reason == "busy", "a refusal", 6)
-        assert receiver.deliver("push", PUSH).status == 503
+
+        def send(count: int) -> Answer:
+            for _ in range(count):
+                link = socket.create_connection(("127.0.0.1", receiver.port), timeout=60)
+                links.enter_context(link).sendall(start)
+            return receiver.deliver("push", PUSH)
+
+        told = send(MOST_ARRIVING)
+        # Where that took so long that the first were given up, others come in their place.
+        for _ in range(200):
+            if told.status == 503:
+                break
+            told = send(20)
+        assert (told.status, told.reason) == (503, "busy")
     wait_for(lambda: receiver.deliver("push", PUSH).status == 202, "room for another delivery")
 
 
@@ -234,6 +242,25 @@ def test_a_full_disk_is_told_and_nothing_is_accepted(tmp_path: Path, hub: GitHub
         service.close()
 
 
+def sockets(process: int) -> int:
+    """How many a process has open."""
+    held = Path(f"/proc/{process}/fd")
+    found = 0
+    for number in os.listdir(held):
+        with suppress(FileNotFoundError):
+            found += os.readlink(held / number).startswith("socket:")
+    return found
+
+
+def refuses(port: int) -> bool:
+    """Whether nobody listens any more."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=60).close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
 def test_sigterm_answers_what_has_begun_and_ends_well(service: Service) -> None:
     service.arguments = ("--workers", "1", "--grace", "20")
     service.start()
@@ -241,18 +268,18 @@ def test_sigterm_answers_what_has_begun_and_ends_well(service: Service) -> None:
     lines = "".join(f"{k}: {v}\r\n" for k, v in headers("push", body, "cccccccc-1").items())
     with socket.create_connection(("127.0.0.1", service.port), timeout=30) as link:
         head = f"POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n{lines}\r\n"
-        link.sendall(head.encode() + body[:10])
-        time.sleep(0.3)
         assert service.process is not None
+        held = sockets(service.process.pid)
+        link.sendall(head.encode() + body[:10])
+        wait_for(lambda: sockets(service.process.pid) > held, "the connection to be accepted")
         service.process.terminate()
-        time.sleep(0.3)
+        wait_for(lambda: refuses(service.port), "the end of listening")
         link.sendall(body[10:])
         assert link.recv(100).startswith(b"HTTP/1.1 202")
     assert service.process.wait(60) == 0
     assert service.log[-1] == "stopped"
     assert ids(service.state) == ["cccccccc-1"]
-    with pytest.raises(OSError, match="refused"):
-        socket.create_connection(("127.0.0.1", service.port), timeout=5)
+    assert refuses(service.port)
 
 
 def test_sigterm_puts_unfinished_work_back_and_the_next_server_does_it(service: Service) -> None:
@@ -282,7 +309,7 @@ def test_a_worker_that_outlives_its_server_keeps_its_lease_until_it_is_gone(
     script = (
         "import sys, time, pathlib\n"
         "from bot.server.queue import Queue\n"
-        "from bot.server.worker import hold_lock\n"
+        "from bot.server.lease import hold_lock\n"
         "state = pathlib.Path(sys.argv[1])\n"
         "kept = hold_lock(state, 'old')\n"
         "print(Queue(state).claim('old').seq, flush=True)\n"
@@ -336,13 +363,11 @@ def test_a_delivery_that_breaks_the_intake_does_not_end_it(tmp_path: Path) -> No
     assert ids(tmp_path) == ["sound-01"]
 
 
-def test_two_servers_do_not_share_a_folder(service: Service) -> None:
-    service.arguments = ("--workers", "0")
-    service.start()
+def test_two_servers_do_not_share_a_folder(receiver: Service) -> None:
     command = [sys.executable, "-m", "bot.cli", "serve", "--port", "0"]
     done = subprocess.run(
-        [*command, "--state", str(service.state)],
-        env=service.environment,
+        [*command, "--state", str(receiver.state)],
+        env=receiver.environment,
         capture_output=True,
         text=True,
         check=False,
@@ -353,22 +378,10 @@ def test_two_servers_do_not_share_a_folder(service: Service) -> None:
     assert "another stratwright serve uses" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"STRATWRIGHT_WEBHOOK_SECRET": ""}, "STRATWRIGHT_WEBHOOK_SECRET is not set"),
-        ({"STRATWRIGHT_WEBHOOK_SECRET": "short"}, "shorter than 16"),
-        ({"STRATWRIGHT_APP_ID": ""}, "STRATWRIGHT_APP_ID is not set"),
-        ({"STRATWRIGHT_APP_PRIVATE_KEY": "nonsense"}, "is not an RSA private key"),
-        ({"STRATWRIGHT_APP_PRIVATE_KEY_FILE": "/nowhere"}, "both"),
-    ],
-)
-def test_a_server_without_its_secrets_says_which(
-    service: Service, changes: dict[str, str], words: str
-) -> None:
+def test_a_server_without_its_secrets_says_which(service: Service) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "bot.cli", "serve", "--state", str(service.state)],
-        env={**service.environment, **changes},
+        env={**service.environment, "STRATWRIGHT_APP_PRIVATE_KEY": "nonsense"},
         capture_output=True,
         text=True,
         check=False,
@@ -376,7 +389,7 @@ def test_a_server_without_its_secrets_says_which(
         timeout=60,
     )
     assert done.returncode == 2
-    assert words in done.stderr
+    assert "is not an RSA private key" in done.stderr
     assert SECRET not in done.stderr
     assert "nonsense" not in done.stderr
 

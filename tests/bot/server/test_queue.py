@@ -2,8 +2,6 @@
 
 import os
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -17,9 +15,7 @@ from bot.errors import InputError, WorldError
 from bot.forge.reasons import Reason
 from bot.server.deliveries import Delivery
 from bot.server.queue import KEEP_DAYS, LONGEST_WAIT_S, Added, Claim, Queue
-from bot.server.worker import hold_lock, is_alive
 from tests.bot.server.service import Service
-from tests.bot.workflow.hub import HOUSE
 from tests.chance import examples
 
 HOUR = 3600.0
@@ -148,29 +144,6 @@ def test_what_is_put_back_was_not_begun(queue: Queue) -> None:
         taken(queue)
         queue.recover(lambda owner: False)
     assert taken(queue).attempts == 1
-
-
-def test_the_lock_of_a_worker_ends_with_its_process(tmp_path: Path) -> None:
-    script = (
-        "import sys, time, pathlib\n"
-        "from bot.server.worker import hold_lock\n"
-        "kept = hold_lock(pathlib.Path(sys.argv[1]), 'w')\n"
-        "print('held', flush=True)\n"
-        "time.sleep(60)\n"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, cwd=HOUSE
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"held\n"
-    assert is_alive(tmp_path, "w")
-    with pytest.raises(BlockingIOError):
-        hold_lock(tmp_path, "w")
-    process.kill()
-    process.wait()
-    process.stdout.close()
-    assert not is_alive(tmp_path, "w")
-    assert not is_alive(tmp_path, "never-was")
 
 
 def test_many_at_once_accept_and_lease_each_once(tmp_path: Path) -> None:

@@ -9,12 +9,11 @@ import pytest
 
 from bot.forge.github.actions import Actions, say_in_log
 from bot.forge.port import Thread
-from tests.bot.workflow.hub import HOUSE, NAME, World, comment, form, git, issue, make_world, push
+from tests.bot.workflow.hub import NAME, World, comment, form, git, issue, make_world, push
 from tests.bot.workflow.line import run_event
-from tests.bot.workflow.proposals import forge_of
+from tests.bot.workflow.proposals import DIP, forge_of
 from tests.doubles.github import GitHubServer
 
-DIP = (HOUSE / "contracts/oversold_dip.yaml").read_text()
 HOSTILE = (
     "$(touch pwned) `touch pwned`; touch pwned && ${{ secrets.GITHUB_TOKEN }} ::error::x "
     "::set-output name=write::[] ##[error]y <!-- stratwright:status --> <img src=//evil.example/x> "

@@ -54,7 +54,7 @@ def ask(
     data = {"btc": candles(), "other": candles(step=-1.0)}
     cfg = {"capital": 10000}
     asked = runs or (Run("whole", "btc", "BTC/USDT"),)
-    job = decisions_job(PATH, source.encode(), cfg, data, asked, limits=Limits(30), **settings)
+    job = decisions_job(PATH, source.encode(), cfg, data, asked, limits=Limits(120), **settings)
     outcome = sandbox.run(job)
     assert "decisions.json" in outcome.outputs, outcome.stderr.decode()
     answers: list[dict[str, Any]] = json.loads(outcome.outputs["decisions.json"])["runs"]
@@ -228,26 +228,30 @@ def test_the_hash_seed_reaches_the_runs(inside: Sandbox) -> None:
     assert first != other
 
 
-@pytest.mark.parametrize(
-    ("entries", "kind", "words"),
-    [
-        ("raise ValueError('no luck')", "ValueError", "no luck"),
-        ("raise SystemExit(0)", "SystemExit", "0"),
-        ("return {'sl': float('nan')}", "NotPlain", "nan"),
-        ("return object()", "NotPlain", "object"),
-        ("import os; os._exit(0)", "NoAnswer", "exit code 0"),
-        ("import os; os.kill(os.getpid(), 9)", "NoAnswer", "exit code -9"),
-        ("return self.find_entries(df, indicators, idx)", "RecursionError", "recursion"),
-        ("return undefined", "NameError", "undefined"),
-    ],
+ERRORS = (
+    ("raise ValueError('no luck')", "ValueError", "no luck"),
+    ("raise SystemExit(0)", "SystemExit", "0"),
+    ("return {'sl': float('nan')}", "NotPlain", "nan"),
+    ("return object()", "NotPlain", "object"),
+    ("import os; os._exit(0)", "NoAnswer", "exit code 0"),
+    ("import os; os.kill(os.getpid(), 9)", "NoAnswer", "exit code -9"),
+    ("return self.find_entries(df, indicators, idx)", "RecursionError", "recursion"),
+    ("return undefined", "NameError", "undefined"),
 )
-def test_an_error_is_data(inside: Sandbox, entries: str, kind: str, words: str) -> None:
+
+
+def test_an_error_is_data(inside: Sandbox) -> None:
+    """One strategy with a mistake for each symbol, and a sound run after each."""
+    mistakes = enumerate(entries for entries, _, _ in ERRORS)
+    code = "\n        ".join(f"if self.cfg['symbol'] == '{n}': {each}" for n, each in mistakes)
     good = Run("after", "btc", "BTC/USDT", at=())
-    [failed, after] = ask(inside, entries, Run("failing", "btc", "BTC/USDT", at=(0,)), good)
-    assert failed["error"]["type"] == kind
-    assert words in failed["error"]["message"]
-    assert "passes" not in failed
-    assert after["passes"] == [[]]
+    runs = [(Run("failing", "btc", str(n), at=(0,)), good) for n in range(len(ERRORS))]
+    answers = ask(inside, code, *(run for pair in runs for run in pair))
+    for (_, kind, words), failed, after in zip(ERRORS, answers[::2], answers[1::2], strict=True):
+        assert failed["error"]["type"] == kind
+        assert words in failed["error"]["message"]
+        assert "passes" not in failed
+        assert after["passes"] == [[]]
 
 
 def test_an_error_names_the_strategy_s_own_line(inside: Sandbox) -> None:

@@ -27,7 +27,7 @@ def test_the_interpreter_gives_every_scenes_answer(path: Path) -> None:
     program, expected = compile_contract(load_contract(path).strategy), expected_of(path)
     for title, (rule, seed, bar, holds) in expected.scenes.items():
         candles = market(bar + 1, seed, expected.minutes)
-        assert walk(program, candles)[-1].rules[rule] is holds, title
+        assert walk(program, candles)[rule][-1] is holds, title
     for rule in program.rules:
         assert expected.scenes[f"{rule} holds"][3] is True
         assert expected.scenes[f"{rule} does not hold"][3] is False

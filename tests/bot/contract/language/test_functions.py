@@ -8,7 +8,8 @@ import pytest
 from bot.contract.language.evaluator import evaluate
 from bot.contract.language.functions import FUNCTIONS, Function
 from bot.contract.language.interpreter import Interpreter
-from bot.contract.language.program import ExpressionStep, Program, read_program
+from bot.contract.language.program import Program, read_program
+from bot.contract.language.program_steps import ExpressionStep
 from bot.contract.language.warmup import warmup
 from bot.contract.language.words import in_words
 from tests.bot.contract.language import worlds

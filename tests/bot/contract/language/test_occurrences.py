@@ -1,9 +1,13 @@
 """How often rules and clauses held, against the interpreter, bar by bar."""
 
+import math
 import random
 
+import numpy as np
+
+from bot.contract.language.evaluator import evaluate
 from bot.contract.language.interpreter import Interpreter
-from bot.contract.language.occurrences import count_signals
+from bot.contract.language.occurrences import count_signals, with_clauses
 from bot.contract.language.program import compile_contract
 from tests.bot.coder.template.test_freqtrade_strategy import contract
 from tests.bot.contract.language import worlds
@@ -22,7 +26,8 @@ def test_counts_are_those_of_the_interpreter() -> None:
     candles = worlds.random_candles(random.Random(5), 200)
     interpreter = Interpreter(program)
     rows = [interpreter.step(candle).rules for candle in candles]
-    found = count_signals(program, {"A": worlds.frame_of(candles), "B": worlds.frame_of(candles)})
+    values = evaluate(with_clauses(program), worlds.frame_of(candles))
+    found = count_signals(program, [values, values])
     for rule in program.rules:
         assert found["rules"][rule]["held"] == 2 * sum(row[rule] for row in rows), rule
     assert found["collisions"] == found["rules"]["enter_long"]["held"] > 0
@@ -38,6 +43,33 @@ def test_clauses_that_hold_apart_and_never_together_are_found() -> None:
         risk={"stop_loss": 0.1},
     )
     frame = worlds.frame_of(worlds.random_candles(random.Random(5), 200))
-    rule = count_signals(compile_contract(subject), {"A": frame})["rules"]["enter_long"]
+    program = compile_contract(subject)
+    values = evaluate(with_clauses(program), frame)
+    rule = count_signals(program, [values])["rules"]["enter_long"]
     assert rule["held"] == 0
     assert rule["never_together"] == ["close is above open", "close is below open"]
+
+
+def test_entries_and_collisions_are_counted_candle_by_candle() -> None:
+    rules = ("enter_long", "exit_long", "enter_short", "exit_short")
+    dice = np.random.default_rng(7)
+    for sides in ((True, True, True, True), (True, True, False, False), (False, False, True, True)):
+        names = [rule for rule, there in zip(rules, sides, strict=True) if there]
+        subject = contract(
+            rules=dict.fromkeys(names, "close > open"),
+            risk={"stop_loss": {"atr": 2, "timeperiod": 14}},
+        )
+        program = compile_contract(subject)
+        values: dict[str, np.ndarray] = {rule: dice.random(300) < 0.3 for rule in names}
+        (field,) = program.atr_periods
+        values[f"{field}.atr"] = np.where(dice.random(300) < 0.2, np.nan, 1.0)
+        found = count_signals(program, [values, values])
+        entries = collisions = 0
+        for row in range(300):
+            now = {rule: rule in values and bool(values[rule][row]) for rule in rules}
+            both = now["enter_long"] and now["enter_short"]
+            clash = both or any(now[f"enter_{s}"] and now[f"exit_{s}"] for s in ("long", "short"))
+            entry = (now["enter_long"] or now["enter_short"]) and not clash
+            entries += entry and not math.isnan(values[f"{field}.atr"][row])
+            collisions += clash
+        assert (found["entries"], found["collisions"]) == (2 * entries, 2 * collisions)

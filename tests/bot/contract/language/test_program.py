@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from bot.contract.document.problems import Finding
+from bot.contract.document.problems import Fault
 from bot.contract.language import catalog
-from bot.contract.language.program import TalibStep, check_language, read_program
+from bot.contract.language.program import check_language, read_program
+from bot.contract.language.program_steps import TalibStep
 from bot.contract.language.tree import Indicator, Parameter, Price
 
 
@@ -21,17 +22,17 @@ def document(**sections: Any) -> dict[str, Any]:
     return {**base, **sections}
 
 
-def findings(**sections: Any) -> list[Finding]:
+def faults(**sections: Any) -> list[Fault]:
     return check_language(document(**sections))
 
 
-def only(**sections: Any) -> Finding:
-    (finding,) = findings(**sections)
-    return finding
+def only(**sections: Any) -> Fault:
+    (fault,) = faults(**sections)
+    return fault
 
 
 def test_a_sound_document_has_no_findings() -> None:
-    assert findings() == []
+    assert faults() == []
 
 
 @pytest.mark.parametrize(
@@ -45,26 +46,26 @@ def test_a_name_outside_the_grammar_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["ema", "long", "short", "mean", "np", "df", "match", "l", "size"])
 def test_functions_and_soft_keywords_are_free_names(name: str) -> None:
-    found = findings(indicators={name: {"function": "SMA"}}, rules={"enter_long": f"{name} > 1"})
+    found = faults(indicators={name: {"function": "SMA"}}, rules={"enter_long": f"{name} > 1"})
     assert found == []
 
 
 def test_parameters_and_indicators_share_one_space_of_names() -> None:
-    finding = only(indicators={"period": {"function": "SMA"}}, rules={})
-    assert "parameter has this name" in finding.message
+    fault = only(indicators={"period": {"function": "SMA"}}, rules={})
+    assert "parameter has this name" in fault.message
 
 
 def test_an_unknown_function_gets_the_nearest_name() -> None:
-    finding = only(indicators={"x": {"function": "BBAND"}}, rules={})
-    assert finding.nearest == "BBANDS"
+    fault = only(indicators={"x": {"function": "BBAND"}}, rules={})
+    assert fault.nearest == "BBANDS"
     assert only(indicators={"x": {"function": "rsi"}}, rules={}).nearest == "RSI"
 
 
 def test_an_unknown_argument_gets_the_nearest_name() -> None:
-    finding = only(indicators={"x": {"function": "RSI", "timeperid": 14}}, rules={})
-    assert finding.where == ("indicators", "x", "timeperid")
-    assert finding.nearest == "timeperiod"
-    assert finding.on_key
+    fault = only(indicators={"x": {"function": "RSI", "timeperid": 14}}, rules={})
+    assert fault.where == ("indicators", "x", "timeperid")
+    assert fault.nearest == "timeperiod"
+    assert fault.on_key
 
 
 @pytest.mark.parametrize(
@@ -87,9 +88,9 @@ def test_a_wrong_argument_is_refused(value: object, words: str) -> None:
 
 def test_both_ends_of_a_range_must_be_taken_by_talib() -> None:
     parameters = {"period": {"default": 14, "range": [1, 28]}}
-    finding = only(parameters=parameters)
-    assert "out of TA-Lib's range" in finding.message
-    assert "timeperiod=1" in finding.found
+    fault = only(parameters=parameters)
+    assert "out of TA-Lib's range" in fault.message
+    assert "timeperiod=1" in fault.found
 
 
 def test_arguments_are_coerced_to_the_declared_type() -> None:
@@ -101,9 +102,9 @@ def test_arguments_are_coerced_to_the_declared_type() -> None:
 
 
 def test_a_moving_average_is_given_by_number_or_name() -> None:
-    assert findings(indicators={"b": {"function": "MA", "matype": 1}}, rules={}) == []
-    finding = only(indicators={"b": {"function": "MA", "matype": "EMAA"}}, rules={})
-    assert finding.nearest == "EMA"
+    assert faults(indicators={"b": {"function": "MA", "matype": 1}}, rules={}) == []
+    fault = only(indicators={"b": {"function": "MA", "matype": "EMAA"}}, rules={})
+    assert fault.nearest == "EMA"
     assert (
         "no moving average"
         in only(indicators={"b": {"function": "MA", "matype": 99}}, rules={}).message
@@ -150,8 +151,8 @@ def test_a_circle_is_told_once_and_does_not_hang() -> None:
         "c": {"function": "SMA", "input": "a"},
         "own": {"expression": "own + 1"},
     }
-    found = findings(indicators=indicators, rules={"enter_long": "a > 1 and own > 2"})
-    assert [finding.found for finding in found] == ["a -> b -> c -> a", "own -> own"]
+    found = faults(indicators=indicators, rules={"enter_long": "a > 1 and own > 2"})
+    assert [fault.found for fault in found] == ["a -> b -> c -> a", "own -> own"]
 
 
 def test_a_long_chain_of_indicators_is_no_deep_recursion() -> None:
@@ -159,25 +160,25 @@ def test_a_long_chain_of_indicators_is_no_deep_recursion() -> None:
     for number in range(1, 3000):
         indicators[f"i{number}"] = {"expression": f"i{number - 1} + 1"}
     reverse = dict(reversed(indicators.items()))
-    assert findings(indicators=reverse, rules={"enter_long": "i2999 > 1"}) == []
+    assert faults(indicators=reverse, rules={"enter_long": "i2999 > 1"}) == []
 
 
 def test_conditions_may_have_names() -> None:
     indicators = {"calm": {"expression": "close > open"}, "n": {"expression": "close * 2"}}
-    assert findings(indicators=indicators, rules={"enter_long": "calm and n > 1"}) == []
-    assert findings(indicators=indicators, rules={"enter_long": "calm > 1"})
+    assert faults(indicators=indicators, rules={"enter_long": "calm and n > 1"}) == []
+    assert faults(indicators=indicators, rules={"enter_long": "calm > 1"})
 
 
 @pytest.mark.parametrize("ends", [[0, 5], [-3, 5], [1, 10**6]])
 def test_a_window_parameter_must_stay_a_window_over_its_range(ends: list[int]) -> None:
     parameters = {"n": {"default": 3, "range": ends}}
-    finding = only(parameters=parameters, indicators={}, rules={"enter_long": "mean(close, n) > 1"})
-    assert "positive whole number" in finding.message
+    fault = only(parameters=parameters, indicators={}, rules={"enter_long": "mean(close, n) > 1"})
+    assert "positive whole number" in fault.message
 
 
 def test_shorts_need_futures() -> None:
     assert "futures" in only(rules={"enter_short": "rsi > 70"}).message
-    assert findings(rules={"enter_short": "rsi > 70"}, market={"type": "futures"}) == []
+    assert faults(rules={"enter_short": "rsi > 70"}, market={"type": "futures"}) == []
 
 
 @pytest.mark.parametrize(
@@ -221,7 +222,7 @@ def test_every_function_of_the_installed_talib_can_be_declared(name: str) -> Non
     body: dict[str, Any] = {"function": name}
     if name == "MAVP":
         body["input"] = ["close", "volume"]
-    assert findings(indicators={"x": body}, rules={}) == []
+    assert faults(indicators={"x": body}, rules={}) == []
 
 
 @pytest.mark.parametrize(
@@ -236,9 +237,18 @@ def test_every_function_of_the_installed_talib_can_be_declared(name: str) -> Non
     ],
 )
 def test_functions_and_outputs_are_no_circle(indicators: dict[str, Any]) -> None:
-    assert findings(indicators=indicators, rules={}) == []
+    assert faults(indicators=indicators, rules={}) == []
 
 
 def test_names_of_settings_are_reserved() -> None:
     parameters = {"contract_lot": {"default": 1}}
     assert "reserved" in only(parameters=parameters, indicators={}, rules={}).message
+
+
+@pytest.mark.parametrize("body", [None, "fast", {"default": "fast"}, {"range": []}])
+def test_a_parameter_without_a_number_does_not_stop_the_check_of_its_users(body: object) -> None:
+    sections = {"parameters": {"width": body}}
+    bands = {"function": "BBANDS", "nbdevup": "width"}
+    assert faults(indicators={"bands": bands}, rules={}, **sections) == []
+    unknown = {"function": "BBANDS", "nbdevup": "widht"}
+    assert only(indicators={"bands": unknown}, rules={}, **sections).nearest == "width"

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.contract.language.functions import FUNCTIONS
-from bot.contract.language.rules import MAX_DEPTH, MAX_TEXT, Mistake, Scope, parse_rule
+from bot.contract.language.rule_text import MAX_TEXT, Mistake
+from bot.contract.language.rules import MAX_DEPTH, Scope, parse_rule
 from bot.contract.language.tree import Comparison, Indicator, Logic, Number, Price, Shift
 from tests.bot.contract.language import worlds
 from tests.chance import examples

@@ -157,8 +157,10 @@ def test_the_candle_that_is_not_finished_is_left_out() -> None:
     now = START + 10 * HOUR + 1234
     assert whole(stretch(), now).end == START + 10 * HOUR
     assert whole(stretch(5), now).end == START + 5 * HOUR
-    with pytest.raises(InputError, match="no candle is finished"):
+    with pytest.raises(InputError, match=r"no candle is finished between .* and now"):
         whole(stretch(), START + HOUR - 1)
+    with pytest.raises(InputError, match="and 2024-01-01T00:00:00Z"):
+        whole(stretch(0), now)
 
 
 CONTRACT: dict[str, Any] = {

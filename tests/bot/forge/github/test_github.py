@@ -194,6 +194,26 @@ def test_a_second_comment_of_ours_is_taken_away(world: World) -> None:
     assert [each.body for each in forge.threads.all(Thread(issue))] == ["Once."]
 
 
+@pytest.mark.parametrize("edits", [1, 3])
+def test_an_edit_that_comes_between_writing_and_looking_is_written_over(
+    world: World, monkeypatch: pytest.MonkeyPatch, edits: int
+) -> None:
+    ours, others = forge_of(world), forge_of(world)
+    issue = world.hosted.open_issue("x").number
+    others.threads.say(Thread(issue), "Before.", "status", run=100)
+    write, left = GitHubApi.write, list(range(edits))
+
+    def overtaken(api: GitHubApi, verb: str, path: str, body: dict[str, str]) -> object:
+        made = write(api, verb, path, body)
+        if api is ours.threads._api and left:  # the other job's edit is last, then we look
+            write(others.threads._api, verb, path, {"body": body["body"] + str(left.pop())})
+        return made
+
+    monkeypatch.setattr(GitHubApi, "write", overtaken)
+    assert ours.threads.say(Thread(issue), "Ours.", "status", run=100).body == "Ours."
+    assert [each.body for each in ours.threads.all(Thread(issue))] == ["Ours."]
+
+
 def test_a_marker_is_found_behind_many_comments(world: World) -> None:
     forge = forge_of(world)
     issue = world.hosted.open_issue("x").number

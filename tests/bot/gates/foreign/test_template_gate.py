@@ -10,6 +10,7 @@ from bot.coder.template.template_coder import TemplateCoder
 from bot.contract.language.program import compile_contract
 from bot.contract.load import load_contract
 from bot.data.market_data import read_market_data
+from bot.files import cache_folder
 from bot.gates.foreign.strange_parts import find_missing_tests, find_strange_parts
 from bot.gates.foreign.strange_reading import find_strange_reading
 from bot.gates.foreign.template_gate import judge_template
@@ -18,6 +19,7 @@ from bot.gates.table import STATIC
 from bot.proof.edges import Prover
 from bot.proof.examination import Examination, examine, gate_names
 from bot.proof.origin import is_the_templates, template_files
+from sandbox_runner.mypy_cache import warm_cache
 from sandbox_runner.port import open_sandbox
 from tests.bot.proof.assignments import assigned
 from tests.security.trojans import TROJANS, Trojan
@@ -27,11 +29,11 @@ STRATEGY, TESTS = "Backtest/codes/oversold_dip.py", "tests/test_oversold_dip.py"
 # What no reading of the file shows: the places elsewhere do, in tests/bot/gates/test_elsewhere.py.
 ONLY_BEHAVIOUR = {
     *("setting_size", "setting_lot", "data_volume_none", "data_flat_market"),
-    "state_position_size",
     # It differs from the contract only where two long fractions are equal to the last digit.
     "data_edge",
 }
 ORDER = '        """The order of this bar, if the entry rule holds."""\n'
+EXITS = '        """Whether the exit rule of the position\'s side holds at this bar."""\n'
 RULE = "        enter_long = (rsi < oversold) & (close > trend)\n"
 HONEST = (
     (RULE, "        enter_long = self._is_dip(df, rsi) & _above(close, trend)\n"),
@@ -51,6 +53,7 @@ HONEST = (
     ),
     ('        oversold = self.cfg["oversold"]\n', ""),
     ('series.at(df, "close", idx)', 'float(df["close"].iloc[idx])'),
+    (ORDER, f"{ORDER}        if idx < 1:\n            return None\n"),
 )
 
 
@@ -81,7 +84,7 @@ def examined(files: dict[str, bytes]) -> Examination:
     contract = load_contract(ROOT / "contracts/oversold_dip.yaml").strategy
     work = assigned(contract, read_market_data(contract, ROOT))
     case = Case(files, frozenset(files))
-    return examine(work, case, Prover(open_sandbox()))
+    return examine(work, case, Prover(open_sandbox(), warm_cache(cache_folder())))
 
 
 def refused(found: Examination) -> dict[str, str]:
@@ -150,6 +153,11 @@ def test_a_trojan_is_refused_by_reading_it(trojan: Trojan, tmp_path: Path) -> No
         (RULE, f'{RULE}        df["close"] = rsi\n'),
         (RULE, f'{RULE}        enter_long = (lambda: rsi > 0)()\n'),
         (RULE, f'{RULE}        if series.hour(df)[-1] == 3:\n            enter_long = rsi > 0\n'),
+        (RULE, f'{RULE}        enter_long = enter_long & (close.dtype == rsi.dtype)\n'),
+        (ORDER, f'{ORDER}        far = idx\n        if far > 100:\n            return None\n'),
+        (ORDER, f'{ORDER}        if idx % 100 == 3:\n            return None\n'),
+        (EXITS, f'{EXITS}        if position["volume"] > 100:\n            return None\n'),
+        (EXITS, f'{EXITS}        if 100 in position.values():\n            return None\n'),
         ("class Strategy:", "class Base:\n    pass\n\n\nclass Strategy(Base):"),
         ("class Strategy:", "SEEN: list[int] = []\n\n\nclass Strategy:"),
         ("class Strategy:", "def _f(x: list[int] = []) -> None:\n    pass\n\n\nclass Strategy:"),
@@ -164,7 +172,7 @@ def test_a_trojan_is_refused_by_reading_it(trojan: Trojan, tmp_path: Path) -> No
         ("def run_live(", "@staticmethod\ndef run_live("),
         ("def run_live(", "async def run_live("),
     ],
-    ids=range(28),
+    ids=range(33),
 )  # fmt: skip
 def test_what_a_strategy_has_no_use_for_is_refused(old: str, new: str) -> None:
     found = judged((old, new))
@@ -191,7 +199,10 @@ def test_tests_may_be_added_and_not_changed() -> None:
     assert [f.reason for f in find_missing_tests(again.encode(), written()[TESTS])]
 
 
-def test_an_honest_candidate_of_somebody_else_passes_every_gate() -> None:
+def test_an_honest_candidate_of_somebody_else_passes_every_gate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bot.proof.examination.MOST_MUTANTS", 12)
     more = '\n\ndef test_more() -> None:\n    """One symbol."""\n    assert len(CFG) == 1\n'
     files = edited(*HONEST)
     files[TESTS] += more.encode()

@@ -11,6 +11,8 @@ TAKEN = "taken from its class"
 CLOCK = "wall clock"
 TEXT = "chosen by a text"
 UNLISTED = "is not on the list"
+ENGINE = "the engine must be seen"
+SEED = "without a seed"
 
 REFUSED: dict[str, str] = {
     # Attributes on classes, modules, functions, frames and unknown values
@@ -224,6 +226,48 @@ REFUSED: dict[str, str] = {
     "def f(df):\n    return df.loc['today':]": CLOCK,
     "def f(df):\n    return df[df.index > 'now']": CLOCK,
     "from datetime import date\n\ndate.today()": CLOCK,
+    # Texts that are put together, where pandas and numpy read them as times
+    "def f(df):\n    return df['date'] > 'no' + 'w'": CLOCK,
+    "word = 'n'\nword += 'ow'\n\n\ndef f(df):\n    return df['date'].between(word, word)": CLOCK,
+    "def f(df):\n    return df['date'].where(df['close'] > 0, 'wonk'[2::-1])": CLOCK,
+    "def f(df):\n    return df['date'].searchsorted(str.join('', ['n', 'ow']))": CLOCK,
+    "def f(df):\n    times = df['date'].to_numpy().copy()\n    times[0] = 'no' + 'w'": CLOCK,
+    "np.full(3, 'to' + 'day', dtype='datetime64[s]')": CLOCK,
+    "pd.Series(['no' + 'w'], dtype='datetime64[ns]')": CLOCK,
+    "CFG = {'word': 'to' + 'day'}\n\n\ndef f(df):\n    return df.index.insert(0, CFG['word'])": CLOCK,
+    "def f(df):\n    return df['close'].resample('7D', origin='no' + 'w').last()": CLOCK,
+    "pd.offsets.Day().rollforward(''.join(['to', 'day']))": CLOCK,
+    "np.array([b'now']).astype('M8[s]')": CLOCK,
+    "def f(**names):\n    return pd.to_datetime(list(names))\n\n\nf(now=1)": CLOCK,
+    "class Word(Enum):\n    now = 1": CLOCK,
+    "def f(df):\n    match df.index[0]:\n        case object(now=ask):\n            return ask()": CLOCK,
+    "pd.Timestamp('10:30')": "for that of today",
+    "pd.to_datetime(['09:30:00'])": "for that of today",
+    "def f(df):\n    return df['date'] > '10:30'": "for that of today",
+    "pd.Timestamp('2024-01-01', tz='dateutil/local')": "time zone of this machine",
+    "def f(df):\n    return df['date'].dt.tz_convert('dateutil//etc/passwd')": "time zone of this machine",
+    # Machine code, which reads and writes beyond an array's end
+    "def f(df):\n    return df['a'].rolling(3).apply(np.mean, raw=True, engine='numba')": ENGINE,
+    "def f(df):\n    return df['a'].rolling(3).apply(np.mean, True, 'numba')": ENGINE,
+    "def f(df, cfg):\n    return df.rolling(3).mean(engine=cfg['engine'])": ENGINE,
+    "how = {'engine': 'numba'}\n\n\ndef f(df):\n    return df['a'].rolling(3).apply(np.mean, **how)": ENGINE,
+    "def own(x, y):\n    return x[9999]\n\n\ndef f(df):\n    return df.groupby('a')['b'].agg(own, engine='numba')": ENGINE,
+    "def own(x):\n    return x\n\n\ndef f(df, engine):\n    return df['a'].map(own, engine=engine)": ENGINE,
+    # A decorator that only looks like that of a property calls a method with any object as self
+    "class Hold:\n    def setter(self, function):\n        function(logger)\n        return function\n\n\nhold = Hold()\n\n\nclass A:\n    @hold.setter\n    def go(self):\n        self.disabled = True": ASSIGNED,
+    # Chance without a seed, and what ends the program
+    "np.random.default_rng()": SEED,
+    "np.random.default_rng(None)": SEED,
+    "seed = None\nnp.random.default_rng(seed)": SEED,
+    "np.random.default_rng(*[])": SEED,
+    "def f(cfg):\n    return np.random.default_rng(cfg.get('seed'))": SEED,
+    "np.random.normal()": SEED,
+    "import random\n\nrandom.random()": SEED,
+    "from random import Random\n\nRandom().random()": SEED,
+    "def f(df: pd.DataFrame):\n    return df.sample(n=1)": SEED,
+    "hash('salt')": "differs in every run",
+    "raise KeyboardInterrupt": "ends the program",
+    "class Gone(BaseException):\n    pass": "ends the program",
 }
 
 HONEST: dict[str, FileClass] = {
@@ -279,4 +323,14 @@ HONEST: dict[str, FileClass] = {
     "window = deque(maxlen=3)\nwindow.append(1.0)\ncounts = defaultdict(int)\ncounts['a'] += 1": "strategy",
     "def traced(f):\n    @wraps(f)\n    def inner(*args):\n        return f(*args)\n\n    return inner\n\n\nclass A:\n    weight = 2\n\n    @traced\n    def g(self):\n        return self.weight": "strategy",
     "def f(rows):\n    return sorted(rows, key=lambda row: row['a']), partial(np.add, 1)": "strategy",
+    "def f(df, year):\n    return df[df['date'] >= str(year) + '-01-01'], df['date'] < f'{year}-06-30'": "strategy",
+    "def f(df):\n    clock = df['date'].dt.strftime('%H:%M')\n    return (clock >= '09:30') & (clock < '16:00')": "strategy",
+    "def f(df, name):\n    df.loc[df['close'] > 1, 'enter_tag'] = f'{name} '\n    df['tag'] = np.where(df['close'] > 1, f'{name}_long', '')": "strategy",
+    "def f(df):\n    for name in ('dip', 'top'):\n        df.loc[df[f'{name}_on'] > 0, 'enter_tag'] = f'{name}'": "strategy",
+    "def f(df, cfg):\n    rule = str(cfg['timeframe']).replace('m', 'min')\n    return df['close'].resample(rule).last()": "strategy",
+    "def f(df):\n    return df['a'].rolling(3).apply(np.mean, raw=True, engine='cython'), df.max(axis=1)": "strategy",
+    "def age(trade, now):\n    return now - trade.open_date_utc\n\n\ndef f(trade, current_time):\n    return age(trade, now=current_time)": "freqtrade",
+    "class A:\n    @property\n    def a(self):\n        return self._a\n\n    @a.setter\n    def a(self, value):\n        self._a = value": "strategy",
+    "import random\n\nrng = random.Random(7)\npick = rng.sample([1, 2], 1)\nnoise = np.random.default_rng(7).normal()": "strategy",
+    "class A:\n    def __hash__(self):\n        return hash((1, 2))\n\n    def __exit__(self, kind: type[BaseException] | None, *rest):\n        pass": "strategy",
 }

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.files import cache_folder
 from bot.gates.secrets import find_secrets
 from bot.gates.static.static_check import check_bytes
 from bot.gates.tools import judge_tool
 from bot.proof.trial import without_comments
 from sandbox_runner.jobs import tool_job
+from sandbox_runner.mypy_cache import warm_cache
 from sandbox_runner.port import Limits, open_sandbox
 from tests.chance import examples
 
@@ -101,7 +103,9 @@ def test_a_comment_does_not_hide_a_credential() -> None:
 def test_mypy_sees_what_a_comment_would_hide(quiet: bytes) -> None:
     wrong = b"def f() -> int:\n    return 'x'  # type: ignore\n"
     files = {"Backtest/codes/x.py": without_comments(quiet % wrong)}
-    outcome = open_sandbox().run(tool_job("mypy", files, list(files), limits=Limits(time_s=120)))
+    warm = warm_cache(cache_folder())
+    job = tool_job("mypy", files, list(files), mypy_cache=warm, limits=Limits(time_s=120))
+    outcome = open_sandbox().run(job)
     verdict = judge_tool("mypy", outcome, files)
     assert not verdict.passed
     assert verdict.where == "Backtest/codes/x.py:4"

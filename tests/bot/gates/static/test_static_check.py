@@ -166,3 +166,10 @@ def test_a_large_file_is_answered_soon(name: str) -> None:
     start = time.process_time()
     check_bytes(LARGE[name], "strategy")
     assert time.process_time() - start < 15
+
+
+def test_patch_object_may_only_be_called() -> None:
+    head = b"def test_a(mocker, thing):\n    "
+    assert check_bytes(head + b'mocker.patch.object(thing, "name", 1)\n', "test") == ()
+    [found] = check_bytes(head + b'list(map(mocker.patch.object, "name"))\n', "test")
+    assert "found by a text" in found.why

@@ -1,0 +1,1 @@
+"""Installed packages to facts: one module for each way of asking."""
