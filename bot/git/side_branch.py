@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 from bot.errors import SafetyStop, WorldError
 from bot.git.command import GitCommand
@@ -72,8 +73,11 @@ class SideBranch:
             "mktree", "-z", data=before + f"100644 blob {blob}\t{name}\0".encode()
         ).text
         parent = ("-p", seen) if seen else ()
+        # Two that write the same words in the same second must not make the same commit: both
+        # pushes would succeed, and one of two entries would never have been written.
+        words = ("-m", message, "-m", f"Writer: {uuid4().hex}")
         commit = self.git.ask(
-            "commit-tree", "--no-gpg-sign", tree, *parent, "-m", message, environment=_PERSON
+            "commit-tree", "--no-gpg-sign", tree, *parent, *words, environment=_PERSON
         ).text
         if self._here() != seen:
             raise StaleView(f"{self.name} has grown at the same moment", "Run again.")
