@@ -42,9 +42,13 @@ class Earlier:
         return self.pull is not None and self.pull.draft.tag == tag
 
     def showed_before(self, tag: str) -> str:
-        """Name the tag that the open pull request showed before a tag, as its text says."""
+        """Name the tag that the pull request showed before a tag, as its text says.
+
+        A closed one counts: a run that dies between reopening it and writing its text is followed
+        by one that finds it open.
+        """
         block = read_hidden_block(self.pull.draft.body) if self.pull is not None else None
-        if block is None or self.pull is None or self.pull.state is not PullState.OPEN:
+        if block is None or self.pull is None or self.pull.state is PullState.MERGED:
             return ""
         return str(block.get("previous", "") if block["tag"] == tag else block["tag"])
 

@@ -16,6 +16,7 @@ from bot.git.command import GitCommand
 from bot.git.proposal import BranchTaken
 from bot.git.repository import open_repository
 from bot.proof.version_change import compare_commits
+from bot.report.hidden_block import read_hidden_block
 from bot.report.inert import BREAK
 from bot.report.wording import change_lines
 from tests.bot.git.worlds import World, commit_file, sh
@@ -23,6 +24,7 @@ from tests.e2e.lines import (
     contract_text,
     delivered,
     line_world,
+    open_shop,
     run,
     snapshot,
     start,
@@ -159,6 +161,10 @@ def test_regenerate_reopens_and_appends_a_number(proposed: World, sandbox: Remem
     assert (second.status, second.pull_request) == ("proposed", 1)
     assert second.tag == f"{first.tag}.2"
     assert sh(proposed.remote, "rev-parse", f"{first.tag}^{{commit}}") == first.commit
+    # Reopened first and written then: a run that dies between both must end with the same text.
+    block = read_hidden_block(open_shop(proposed, sandbox).forge.get(1).draft.body)
+    assert block is not None
+    assert block["previous"] == first.tag
     again = run(proposed, sandbox)
     assert (again.status, again.tag) == ("unchanged", second.tag)
 
