@@ -8,7 +8,8 @@ from bot.gates.static.kinds import DEPTH, Kind, Kinds
 _WINDOWS = {"rolling", "expanding"}
 _LOOKING_UP = {"get"}
 _STARS = -1 << DEPTH
-_SAFE = Kind.FUNCTION | Kind.WORD | Kind.PLAIN | Kind.KEYED | Kind.NONE | Kind.MADE
+_SAFE = Kind.FUNCTION | Kind.WORD | Kind.PLAIN | Kind.KEYED | Kind.NONE
+_SAFE |= Kind.MADE | Kind.PIECE
 
 
 # Methods that may compile what they compute, and the engines that do not.

@@ -8,6 +8,7 @@ import ast
 from bot.gates.static.examined_file import Source
 from bot.gates.static.kinds import Kind, Kinds
 from bot.gates.static.syntax_tree import last_name
+from bot.gates.static.texts import CLOCK_WORDS
 
 # They call the class, or compare with it, and nothing else.
 _CALLING = {
@@ -16,6 +17,7 @@ _CALLING = {
     "typing.TypeVar", "typing.cast", "unittest.mock.MagicMock", "unittest.mock.Mock",
     "unittest.mock.create_autospec",
 }  # fmt: skip
+_CAST = "typing.cast"  # its last argument comes out again
 _GOING_THROUGH = {"list", "len", "sorted", "tuple", "set", "enumerate", "reversed", "zip"}
 _NO_ALIAS = {"typing.Union", "typing.Annotated", "typing.Type", "typing.ClassVar", "typing.Final",
              "typing.Optional", "type"}  # fmt: skip
@@ -53,8 +55,12 @@ def _may_stand(source: Source, node: ast.expr, own: bool) -> bool:
     match parent:
         case ast.Attribute() | ast.MatchClass() | ast.Raise() | ast.ClassDef():
             return True
+        case ast.Call(func=function, args=[*_, last]) if source.listed.get(function) == _CAST:
+            return last is not node or function is node
         case ast.Call(func=function):
             return function is node or _may_be_given(source, function, own, enum)
+        case ast.keyword(arg="default"):
+            return False
         case ast.keyword(arg=name):
             call = source.tree.parent(parent)
             if isinstance(call, ast.ClassDef):
@@ -211,6 +217,7 @@ def _names_fields(call: ast.Call) -> bool:
         case _:
             return False
     plain = all(word.isidentifier() and word[0] != "_" for word in words)
+    plain = plain and not {word.lower() for word in words} & {*CLOCK_WORDS}
     return plain and name.isidentifier() and all(item.arg == "defaults" for item in call.keywords)
 
 

@@ -5,13 +5,30 @@ up by `DEPTH` says that a container may hold such a value. What nothing is known
 """
 
 import ast
-import re
+import builtins
 from collections import defaultdict
+from collections.abc import Iterable
+from functools import reduce
+from operator import or_
 
 from bot.gates.static.examined_file import Source
 from bot.gates.static.syntax_tree import given
+from bot.gates.static.texts import (
+    COUNTING,
+    DECODING,
+    JOINING,
+    KEEPING_TEXTS,
+    LABELS,
+    RELABELLING,
+    SPELLING,
+    is_clock_word,
+    is_of_texts,
+    is_piece,
+    speaks_anywhere,
+    spells_letters,
+)  # fmt: skip
 
-DEPTH = 13
+DEPTH = 14
 
 
 class Kind:
@@ -29,12 +46,16 @@ class Kind:
     NONE = 512  # it has no attributes and no elements
     WORD = 1024  # a text that is written out and names a listed method: "mean"
     KEYED = 2048  # a dictionary, whose keys are texts
-    MADE = 4096  # beside TEXT: the file puts it together, and it may read "now"
+    MADE = 4096  # the file puts it together, and it may read "now"
+    PIECE = 8192  # beside TEXT: a part of such a text, as "no"
 
 
 _STARS = ((1 << DEPTH) - 1) << DEPTH
+_ASIDE = Kind.MADE | Kind.PIECE  # they say of a text how it came about
 _MADE = Kind.MADE | Kind.MADE << DEPTH
-_TEXTUAL = Kind.TEXT | Kind.WORD | Kind.MADE | Kind.OUTSIDE | Kind.OTHER | Kind.FRAME
+_TEXTS_ONLY = Kind.TEXT | Kind.WORD | _ASIDE
+_NO_TEXT = ~(_TEXTS_ONLY | _TEXTS_ONLY << DEPTH)
+_TEXTUAL = _TEXTS_ONLY | Kind.OUTSIDE | Kind.OTHER | Kind.FRAME
 _DATA = ("numpy", "pandas", "talib", "technical", "ta", "pandas_ta", "scipy", "sklearn", "math",
          "statistics", "random")  # fmt: skip
 _DATA_ROOMS = ("freqtrade.vendor", "adapters.series")
@@ -48,36 +69,17 @@ _MANY_OF = {"list", "tuple", "set", "frozenset", "dict", "sorted", "reversed", "
 _WITH_DEFAULT = {"get", "pop", "setdefault"}
 _REWRITING = {name for name in (*dir(str), "decode") if not name.startswith(("is", "_"))} - {
     "count", "endswith", "find", "index", "rfind", "rindex", "startswith"}  # fmt: skip
+_LABELLING = {"columns", "dtype", "name", "names"}
 _TELLING = {"functools", "json", "re", "string"}
-_CLOCK_WORDS = ("now", "today")
+# Base classes whose attributes the caller fills.
+_CANDLES = {"date", "timestamp", "symbol", "open", "high", "low", "close", "volume"}
+_CALLERS = ("adapters.", "freqtrade.", "enum.", "typing.", "abc.")
 _UNSEEN = {"type", "getattr", "open", "super", "property", "object"}
 
 
 def held(mask: int) -> int:
     """Give the mask of a container that holds such values."""
     return ((mask & ~_STARS) << DEPTH) | (mask & _STARS)
-
-
-def speaks(text: object) -> bool:
-    """Tell whether no text with this part in it can be a word of the clock."""
-    part = re.sub(r"%[-+ #0]*[\d.]*[a-zA-Z]|{[^{}]*}", "", str(text)).lower()
-    return bool(part) and not any(part in word for word in _CLOCK_WORDS)
-
-
-def speaks_anywhere(node: ast.AST) -> bool:
-    """Tell whether a text has a written part that keeps it from being a word of the clock."""
-    match node:
-        case ast.Constant(value=str(text) | bytes(text)):
-            return speaks(text)
-        case ast.JoinedStr(values=parts):
-            return any(speaks_anywhere(part) for part in parts)
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return speaks_anywhere(left) or speaks_anywhere(right)
-        case ast.BinOp(left=left, op=ast.Mod()):
-            return speaks_anywhere(left)
-        case ast.Call(func=ast.Attribute(value=ast.Constant() as template, attr="format")):
-            return speaks_anywhere(template)
-    return False
 
 
 class Kinds:
@@ -90,7 +92,18 @@ class Kinds:
         self.mutated = 0  # what may have been put into a container that nobody can name
         self.stored: set[str] = set()  # the attributes that the file itself gives values
         names = [node.name for node in source.attributes_of]
+        self.columns: set[str] = set()  # the columns that the file itself fills
+        relabels = {*RELABELLING, "assign", "insert", "merge", "pivot", "transpose", "T"}
+        self._relabels = any(isinstance(node, ast.Attribute) and node.attr in relabels
+                             for node in source.tree.nodes)  # fmt: skip
         self._enums = {name for name in source.enums if names.count(name) == 1}
+        # What own classes have from Python's containers and errors gives what was put in.
+        bases = {
+            source.listed.get(base, "") for node in source.attributes_of for base in node.bases
+        }
+        theirs = [getattr(builtins, name.rsplit(".", 1)[-1], dict) for name in bases
+                  if name and not name.startswith(_CALLERS)]  # fmt: skip
+        self._inherited = {name for kind in theirs for name in dir(kind)}
         self._memo: dict[ast.AST, int] = {}
 
     def forget(self) -> None:
@@ -106,7 +119,7 @@ class Kinds:
 
     def only(self, node: ast.AST, allowed: int) -> bool:
         """Tell whether an expression is something, and nothing but what is allowed."""
-        mask = self.of(node) & ~_STARS & ~(Kind.NONE | Kind.MADE)
+        mask = self.of(node) & ~_STARS & ~(Kind.NONE | _ASIDE)
         return mask != 0 and not mask & ~allowed
 
     def element_of(self, node: ast.expr, *, keys: bool = True) -> int:
@@ -125,6 +138,8 @@ class Kinds:
         )
         if mask & (Kind.KEYED | Kind.WORD):
             found |= Kind.TEXT
+        if mask & (Kind.TEXT | Kind.WORD):
+            found |= Kind.PIECE  # a letter
         if mask & Kind.PLAIN:
             found |= Kind.PLAIN | self.mutated
         if mask & Kind.MOCK:
@@ -139,14 +154,18 @@ class Kinds:
                 if value is None:
                     return Kind.NONE
                 if isinstance(value, (str, bytes)):
-                    return Kind.WORD if value in self.source.words.by_name_words else Kind.TEXT
+                    word = value in self.source.words.by_name_words
+                    piece = Kind.PIECE if is_piece(value) else 0
+                    return piece | (Kind.WORD if word else Kind.TEXT)
                 return Kind.PLAIN
             case ast.JoinedStr(values=parts):
-                alone = len(parts) == 1 and not self.of(parts[0]) & Kind.MADE
-                plain = alone or speaks_anywhere(node)
-                return Kind.TEXT if plain else Kind.TEXT | Kind.MADE
-            case ast.FormattedValue(value=value):
-                return self.of(value)
+                if speaks_anywhere(node) or not parts:
+                    return Kind.TEXT
+                made = len(parts) > 1 or is_clock_word(parts[0]) or self.of(parts[0]) & Kind.MADE
+                return Kind.TEXT | (Kind.MADE if made else Kind.PIECE)
+            case ast.FormattedValue(value=value, format_spec=spec):
+                letters = Kind.MADE if spells_letters(spec) else 0
+                return self.of(value) | self._told_by(self.of(value)) | letters
             case ast.Name():
                 return self._name(node)
             case ast.Attribute():
@@ -156,7 +175,8 @@ class Kinds:
             case ast.Lambda():
                 return Kind.FUNCTION
             case ast.Subscript(value=base, slice=part):
-                return self.element_of(base, keys=False) | self._cut(self.of(base), part)
+                mask = self.element_of(base, keys=False) | self._cut(self.of(base), part)
+                return self._column(mask, base, part)
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
                 return Kind.PLAIN | self._all(items)
             case ast.Dict(keys=keys, values=values):
@@ -171,14 +191,12 @@ class Kinds:
                 return self._join(values)
             case ast.BinOp(left=left, right=right):
                 mask = self.computed(self.of(left) | self.of(right))
-                joins = mask & Kind.TEXT and self.adds(node, left, right)
-                made = joins and not speaks_anywhere(node)
+                made = self.adds(node, left, right) and not speaks_anywhere(node)
                 return mask & ~_MADE | (Kind.MADE if made else 0)
             case ast.UnaryOp(operand=operand):
                 return self.computed(self.of(operand)) & ~_MADE
             case ast.Compare(left=left, comparators=others):
-                mask = self.computed(self._join([left, *others]))
-                return mask & ~_MADE | Kind.PLAIN
+                return self.computed(self._join([left, *others])) & _NO_TEXT | Kind.PLAIN
             case ast.NamedExpr(value=value):
                 return self.of(value)
             case ast.Starred(value=value):
@@ -189,13 +207,26 @@ class Kinds:
 
     def adds(self, node: ast.BinOp | ast.AugAssign, left: ast.expr, right: ast.expr) -> bool:
         """Tell whether texts may be put together: both sides of `+` may be one, or of `%`."""
+        one, other = self.of(left), self.of(right)
+        pieces = (one | other) & Kind.FRAME and (one | other) >> DEPTH & _ASIDE
+        if not (one | other) & (Kind.TEXT | Kind.WORD | Kind.MADE) and not pieces:
+            return False
         number = isinstance(right, ast.Constant) and not isinstance(right.value, (str, bytes))
         if isinstance(node.op, ast.Mult):
-            return bool((self.of(left) | self.of(right)) & Kind.MADE)
+            return bool((one | other) & Kind.MADE)
         if isinstance(node.op, ast.Mod):
             return not number
-        sides = self.of(left) & _TEXTUAL and self.of(right) & _TEXTUAL
-        return isinstance(node.op, ast.Add) and bool(sides)
+        return isinstance(node.op, ast.Add) and bool(one & _TEXTUAL and other & _TEXTUAL)
+
+    def _column(self, mask: int, base: ast.expr, part: ast.expr) -> int:
+        """A column of candles holds no texts, another one those that the file puts there."""
+        if self._relabels or not isinstance(part, ast.Constant) or self.of(base) & _ASIDE:
+            return mask
+        name = str(part.value)
+        known = name in _CANDLES or name in self.columns
+        if not known or not self.only(base, Kind.FRAME | Kind.OUTSIDE):
+            return mask
+        return mask & _NO_TEXT | self.state[("column", name)]
 
     def _cut(self, mask: int, part: ast.expr) -> int:
         """A part of a text is a text that nobody wrote."""
@@ -207,8 +238,9 @@ class Kinds:
         """Texts as keys make a dictionary; other keys count as what it holds."""
         mask = self._join([key for key in keys if key])
         texts = mask & (Kind.TEXT | Kind.WORD | Kind.FRAME | Kind.OUTSIDE | Kind.PLAIN)
-        letters = (Kind.TEXT | Kind.WORD) << DEPTH  # of a text that is a key
-        return (Kind.KEYED if texts else 0) | held(mask & ~texts & ~letters)
+        letters = _TEXTS_ONLY << DEPTH  # of a text that is a key
+        clock = Kind.MADE if any(is_clock_word(key) for key in keys) else 0
+        return (Kind.KEYED if texts else 0) | clock | held(mask & ~texts & ~letters & ~Kind.PIECE)
 
     def _entries(self, keys: list[ast.expr | None], values: list[ast.expr]) -> int:
         mask = 0
@@ -223,10 +255,10 @@ class Kinds:
         return mask | held(self.mutated)
 
     def _join(self, nodes: list[ast.expr]) -> int:
-        mask = 0
-        for node in nodes:
-            mask |= self.of(node)
-        return mask
+        return self._mix(self.of(node) for node in nodes)
+
+    def _mix(self, masks: Iterable[int]) -> int:
+        return reduce(or_, masks, 0)
 
     def _all(self, nodes: list[ast.expr]) -> int:
         return held(self._join(nodes))
@@ -267,7 +299,12 @@ class Kinds:
 
     def attribute_of(self, mask: int, name: str) -> int:
         """Give what an attribute of such a value may be."""
+        if name == "args" and mask & (Kind.OTHER | Kind.OWN):
+            return Kind.OTHER | held(Kind.OTHER | Kind.TEXT | Kind.PIECE)  # what an error says
         found = mask & (Kind.FRAME | Kind.OUTSIDE | Kind.MOCK | Kind.PLAIN | Kind.MADE)
+        if mask & (Kind.FRAME | Kind.OUTSIDE):
+            labels = name in LABELS or name == "str"
+            found |= Kind.MADE | held(Kind.TEXT | Kind.PIECE) if labels else 0
         if mask & Kind.FRAME:
             found |= mask & _STARS
         if mask & Kind.PLAIN:
@@ -283,7 +320,7 @@ class Kinds:
     def _stored(self, name: str) -> int:
         """Give what the file stores under an attribute, and what a library's base class may."""
         if name not in self.stored:
-            return Kind.OUTSIDE
+            return Kind.OTHER if name in self._inherited else Kind.OUTSIDE
         theirs = Kind.OUTSIDE if name in self.source.words.held else 0
         return self.state[("attribute", name)] | theirs
 
@@ -303,13 +340,39 @@ class Kinds:
         if isinstance(base, ast.Call) and self.source.is_builtin(base.func, "super"):
             return self.state[("result", name)] | Kind.OUTSIDE
         if name in self.source.words.tuple_methods:
-            return self.of(base)
+            made = Kind.OWN if name == "_make" else self.of(base)
+            return made if name != "_asdict" else Kind.PLAIN | Kind.KEYED | held(Kind.OTHER)
         if self.source.is_builtin(base, "str") or self.source.is_builtin(base, "bytes"):
             return Kind.TEXT | Kind.MADE | held(Kind.TEXT | Kind.MADE)
         if name == "fromkeys" and self.source.is_builtin(base, "dict") and len(arguments) == 2:
             return Kind.PLAIN | Kind.KEYED | held(self.of(arguments[1]))
         mask = self._method(self.of(base), name, arguments)
+        mask = self._spelled(mask, self.of(base), name, arguments)
         return mask & ~Kind.MADE if speaks_anywhere(node) else mask
+
+    def _spelled(self, mask: int, base: int, name: str, given: list[ast.expr]) -> int:
+        """Add what a method makes of texts, and take away what it cannot give."""
+        if name in COUNTING and base & (Kind.FRAME | Kind.OUTSIDE):
+            return mask & _NO_TEXT
+        if name in SPELLING and not base & Kind.OWN:
+            mask |= Kind.TEXT | self._join(given) & _ASIDE
+        if name in DECODING:
+            return mask | Kind.TEXT | Kind.MADE
+        if not base & (Kind.FRAME | Kind.OUTSIDE):
+            return mask
+        if name in LABELS:
+            mask |= Kind.MADE | held(Kind.TEXT | Kind.PIECE)
+        if name in RELABELLING:
+            given = [item for item in given if self._keyword(item) != "columns"]
+        if name in ("astype", "view") and any(is_of_texts(item) for item in given):
+            cuts = name == "view" or (base | base >> DEPTH) & _TEXTS_ONLY
+            mask |= Kind.MADE if cuts else 0
+        brought = base | self._join(given)
+        for item in given:
+            brought |= self._made_by(item) if self.of(item) & Kind.FUNCTION else 0
+        if name in JOINING | RELABELLING and (brought & _ASIDE or brought >> DEPTH & _ASIDE):
+            mask |= Kind.MADE
+        return mask
 
     def _called_name(self, node: ast.Name) -> int:
         """Give a function's result; of a name that is bound otherwise, anything."""
@@ -351,9 +414,7 @@ class Kinds:
         if name in _KEEPING:
             return self.of(given[0]) if given else Kind.OTHER
         if is_data(name):
-            mask = self._join(given)
-            kept = (mask | mask >> DEPTH) & (Kind.OTHER | Kind.OWN)
-            return Kind.FRAME | held(kept)
+            return Kind.FRAME | self._kept(name, given)
         if name == "dataclasses.field":
             return self._field(given)
         if name == "collections.namedtuple":
@@ -368,11 +429,35 @@ class Kinds:
             return Kind.OTHER | Kind.MADE
         return Kind.MOCK if name.startswith("unittest.mock.") else Kind.OTHER
 
+    def _kept(self, name: str, given: list[ast.expr]) -> int:
+        """Give what a library that computes keeps of what it is given."""
+        mask = self._join(given)
+        kept = held((mask | mask >> DEPTH) & (Kind.OTHER | Kind.OWN)) | mask & Kind.MADE
+        values = self._join([item for item in given if self._keyword(item) not in _LABELLING])
+        texts = (values | values >> DEPTH) & (Kind.TEXT | _ASIDE)
+        if name in KEEPING_TEXTS:
+            kept |= held(texts) | (Kind.MADE if texts & Kind.MADE else 0)
+        dtypes = [item for item in given if self._keyword(item) == "dtype"]
+        sized = any(is_of_texts(item) for item in dtypes) and texts
+        joins = name.rsplit(".", 1)[-1] in JOINING and texts & _ASIDE
+        made = sized or joins or (name == "numpy.dtype" and any(map(is_of_texts, given)))
+        return kept | (Kind.MADE if made else 0)
+
+    def _told_by(self, mask: int) -> int:
+        """Give what a value's text may be, if it is an own object that says so itself."""
+        if not mask & Kind.OWN:
+            return 0
+        told = ("__str__", "__repr__", "__format__")
+        return self._mix(self.state[("result", name)] for name in told) & _ASIDE
+
     def _builtin(self, name: str, given: list[ast.expr]) -> int:
         if name in _TEXTS:
             mask = self._join(given)
-            made = name == "chr" or mask & Kind.MADE or mask & ~_STARS == Kind.OTHER
-            return Kind.TEXT | (Kind.MADE if made else 0)
+            made = name in ("chr", "format") or (mask | self._told_by(mask)) & Kind.MADE
+            made = made or mask & ~_STARS == Kind.OTHER
+            return Kind.TEXT | Kind.PIECE | (Kind.MADE if made else 0)
+        if name in ("bytes", "bytearray"):
+            return Kind.TEXT | Kind.PLAIN | Kind.MADE
         if name == "dict":
             return Kind.PLAIN | self._built(given)
         if name == "map" and given:
@@ -417,8 +502,10 @@ class Kinds:
             return self.of(node.body)
         if isinstance(node, ast.Name):
             if self.source.meaning(node)[0] is None:
-                return Kind.PLAIN
+                return Kind.PLAIN | (Kind.TEXT | Kind.MADE if node.id in _TEXTS else 0)
             return self._called_name(node)
+        if isinstance(node, ast.Attribute) and self.of(node) & Kind.FUNCTION:
+            return self.state[("result", node.attr)] | Kind.OTHER
         return Kind.OTHER
 
 

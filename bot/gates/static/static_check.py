@@ -3,6 +3,7 @@
 import contextlib
 from functools import lru_cache
 
+from bot.gates.static.arguments import follow
 from bot.gates.static.attributes import check_attributes
 from bot.gates.static.by_name import check_functions_by_name
 from bot.gates.static.calls import check_calls
@@ -12,7 +13,7 @@ from bot.gates.static.classes import check_classes
 from bot.gates.static.comments import check_comments
 from bot.gates.static.examined_file import Enough, Source
 from bot.gates.static.file_class import class_by_path
-from bot.gates.static.flows import TooTangled, follow
+from bot.gates.static.flows import TooTangled
 from bot.gates.static.import_lines import check_imports
 from bot.gates.static.names import check_names, trace_origins
 from bot.gates.static.offence import Offence

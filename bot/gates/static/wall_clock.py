@@ -8,9 +8,10 @@ from bot.gates.static.by_name import is_own_method
 from bot.gates.static.examined_file import Source
 from bot.gates.static.kinds import DEPTH, Kind, Kinds
 from bot.gates.static.syntax_tree import given
+from bot.gates.static.texts import CLOCK_WORDS, SPELLING
 
 _OF_PYTHON = ("datetime.datetime.", "datetime.date.")
-_WORDS = {"now", "today"}
+_WORDS = {*CLOCK_WORDS}
 _LOCAL_ZONE = re.compile(r"dateutil/.*|tzlocal\(\)", re.DOTALL)
 _TIME_OF_DAY = re.compile(r"\d{1,2}:\d{2}.*", re.DOTALL)
 _TIMES = {"date", "datetime", "index", "time", "timestamp"}
@@ -53,9 +54,13 @@ def check_clock(source: Source, kinds: Kinds, node: ast.AST) -> None:
             if not _may_ask(source, kinds, node):
                 source.refuse(node, name, "it reads the wall clock", _INSTEAD)
         case ast.Constant(value=str(text)):
-            _check_text(source, node, text)
+            _check_text(source, kinds, node, text)
         case ast.Constant(value=bytes(text)):
-            _check_text(source, node, text.decode("latin-1"))
+            _check_text(source, kinds, node, text.decode("latin-1"))
+        case ast.Attribute(ctx=ast.Load(), attr="type"):
+            if _may_hold(kinds, node.value) and source.tree.call_of(node) is None:
+                why = "the class of a dtype reads texts as times"
+                source.refuse(node, "type", why, "compare the dtype itself")
         case ast.keyword(arg=str(name)) if name in _WORDS and not _is_parameter(source, name):
             why = "a name that is read as text, and pandas reads it as the wall clock"
             source.refuse(node.value, name, why, "choose another name")
@@ -64,6 +69,7 @@ def check_clock(source: Source, kinds: Kinds, node: ast.AST) -> None:
         case ast.Call(func=function) if source.listed.get(function) in _PARSERS:
             _check_parser(source, kinds, node)
         case ast.Call():
+            _check_zone(source, kinds, node)
             _check_meeting(source, kinds, node)
         case ast.Compare():
             _check_order(source, kinds, node)
@@ -80,8 +86,8 @@ def _may_ask(source: Source, kinds: Kinds, node: ast.Attribute) -> bool:
     return of_python and source.words.file_class != "strategy"
 
 
-def _check_text(source: Source, node: ast.Constant, text: str) -> None:
-    if text.strip().lower() in _WORDS and not _is_label(source, node):
+def _check_text(source: Source, kinds: Kinds, node: ast.Constant, text: str) -> None:
+    if text.strip().lower() in _WORDS and not _is_label(source, kinds, node):
         why = "pandas and numpy read this text as the wall clock"
         source.refuse(node, text, why, _INSTEAD)
     if _LOCAL_ZONE.fullmatch(text):
@@ -89,14 +95,20 @@ def _check_text(source: Source, node: ast.Constant, text: str) -> None:
         source.refuse(node, text, why, 'name the zone, as "UTC" or "America/New_York"')
 
 
-def _is_label(source: Source, node: ast.Constant) -> bool:
-    """Tell whether a text is only a key, a docstring, a line for people or one side of `==`."""
+def _is_label(source: Source, kinds: Kinds, node: ast.Constant) -> bool:
+    """Tell whether a text is only a key, a docstring, a line for people or one side of `==`.
+
+    The names of a frame's columns can be read as texts, so they are no labels.
+    """
     parent = source.tree.parent(node)
     match parent:
         case ast.Expr() | ast.JoinedStr() | ast.MatchValue():
             return True
         case ast.Dict(keys=keys):
-            return node in keys
+            call = source.tree.parent(parent)
+            return node in keys and not (isinstance(call, ast.Call) and call.func in source.listed)
+        case ast.Subscript(value=base, ctx=ast.Store()):
+            return not _may_hold(kinds, base)
         case ast.Subscript(value=base):
             return not (isinstance(base, ast.Attribute) and base.attr in ("loc", "at"))
         case ast.Compare(ops=operators):
@@ -117,7 +129,10 @@ def _is_parameter(source: Source, name: str) -> bool:
 
 
 def _check_fields(source: Source, node: ast.ClassDef) -> None:
-    """Members of an Enum and fields of tuples can be read as texts."""
+    """Names of classes, members of an Enum and fields of tuples can be read as texts."""
+    if node.name.lower() in _WORDS:
+        why = "a name that is read as text, and pandas reads it as the wall clock"
+        source.refuse(node, node.name, why, "choose another name")
     for name in _WORDS & source.scopes.inside(node).names.keys():
         if any(item.kind == "value" for item in source.scopes.inside(node).names[name]):
             why = "a name that is read as text, and pandas reads it as the wall clock"
@@ -131,7 +146,9 @@ def _check_parser(source: Source, kinds: Kinds, call: ast.Call) -> None:
     for item in texts:
         if not formed:
             _check_time_of_day(source, item)
-        if columns and kinds.of(item) & (Kind.FRAME | Kind.OUTSIDE):
+        mask = kinds.of(item)
+        made = (mask | mask >> DEPTH) & Kind.MADE
+        if columns and mask & (Kind.FRAME | Kind.OUTSIDE) and not made:
             continue
         if not _is_plain(source, kinds, item, 0):
             source.refuse(item, source.listed[call.func], _MAY_BE, _WRITE)
@@ -145,6 +162,46 @@ def _check_time_of_day(source: Source, node: ast.expr) -> None:
         case ast.List(elts=items) | ast.Tuple(elts=items):
             for item in items:
                 _check_time_of_day(source, item)
+        case ast.Name():
+            for binding in source.meaning(node)[1]:
+                match source.tree.parent(binding.node):
+                    case ast.Assign(value=ast.Constant() | ast.List() | ast.Tuple() as value):
+                        _check_time_of_day(source, value)
+
+
+def _check_zone(source: Source, kinds: Kinds, call: ast.Call) -> None:
+    """Refuse what takes the time zone of the machine where none is given."""
+    function = call.func
+    if source.words.file_class != "strategy" or not isinstance(function, ast.Attribute):
+        return
+    if is_own_method(kinds, function):
+        return
+    zones = [item for item in given(call) if not _is_none(item)]
+    match function.attr:
+        case "astimezone":
+            local = not zones
+        case "fromtimestamp":
+            local = len(zones) < 2 or source.listed.get(function, "").startswith("datetime.date.")
+        case "timestamp":  # of Python's own times; pandas takes them for UTC
+            local = kinds.only(function.value, Kind.PLAIN) and not _names_zone(function.value)
+        case "strftime":
+            local = any(isinstance(item, ast.Constant) and "%s" in str(item.value)
+                        for item in given(call))  # fmt: skip
+        case _:
+            return
+    if local:
+        why = "without a zone it takes that of this machine"
+        source.refuse(function, function.attr, why, "name the zone, as datetime.UTC")
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _names_zone(node: ast.expr) -> bool:
+    """Tell whether a time is made with a zone where it stands: datetime(2024, 1, 1, tzinfo=UTC)."""
+    words = ("tz", "tzinfo")
+    return isinstance(node, ast.Call) and any(item.arg in words for item in node.keywords)
 
 
 def _check_meeting(source: Source, kinds: Kinds, call: ast.Call) -> None:
@@ -156,6 +213,9 @@ def _check_meeting(source: Source, kinds: Kinds, call: ast.Call) -> None:
     elif isinstance(call.func, ast.Attribute) and call.func.attr in _MEETING:
         own = is_own_method(kinds, call.func) or not _may_hold(kinds, call.func.value)
         texts = [] if own else given(call)
+        if _is_of_times(call.func.value):
+            for item in texts:
+                _check_time_of_day(source, item)
     elif isinstance(call.func, ast.Attribute) and call.func.attr == "resample":
         texts = [item.value for item in call.keywords if item.arg in (None, "origin")]
     elif isinstance(call.func, ast.Attribute) and call.func.attr in ("astype", "view"):
@@ -172,6 +232,8 @@ def _may_hold(kinds: Kinds, node: ast.expr) -> bool:
 
 
 def _refuse_made(source: Source, kinds: Kinds, node: ast.expr) -> None:
+    if source.words.file_class != "strategy":
+        return  # there datetime.now() may be asked
     if isinstance(node, ast.Dict):  # its keys are columns
         for value in node.values:
             _refuse_made(source, kinds, value)
@@ -195,8 +257,12 @@ def _check_order(source: Source, kinds: Kinds, node: ast.Compare) -> None:
 
 def _is_of_times(node: ast.expr) -> bool:
     match node:
-        case ast.Subscript(slice=ast.Constant(value=str(name))) | ast.Attribute(attr=name):
-            return name in _TIMES
+        case ast.Subscript(slice=ast.Constant(value=str(name))) if name in _TIMES:
+            return True
+        case ast.Attribute(attr=name) if name in _TIMES:
+            return True
+        case ast.Call(func=ast.Attribute(value=base, attr=name)):
+            return name not in SPELLING and _is_of_times(base)
     return False
 
 
