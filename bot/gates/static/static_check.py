@@ -14,6 +14,7 @@ from bot.gates.static.comments import check_comments
 from bot.gates.static.examined_file import Enough, Source
 from bot.gates.static.file_class import class_by_path
 from bot.gates.static.flows import TooTangled
+from bot.gates.static.host_settings import check_host_settings
 from bot.gates.static.import_lines import check_imports
 from bot.gates.static.names import check_names, trace_origins
 from bot.gates.static.offence import Offence
@@ -27,6 +28,7 @@ OFFENCE_LIMIT = 50
 _RULES = (
     *(check_names, check_classes, check_attributes, check_class_values),
     *(check_functions_by_name, check_calls, check_clock, check_chance),
+    check_host_settings,
 )
 
 

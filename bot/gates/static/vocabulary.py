@@ -76,6 +76,7 @@ class Vocabulary:
     type_only: frozenset[str]
     assigned: frozenset[str]
     held: frozenset[str]
+    host_settings: frozenset[str]
     tuple_methods: frozenset[str]
     class_makers: frozenset[str]
     caught_only: frozenset[str]
@@ -129,6 +130,7 @@ def vocabulary(file_class: FileClass) -> Vocabulary:
         call_only_builtins=frozenset((*every["call_only_builtins"], *own.get("builtins", ()))),
         call_only=frozenset((*every["call_only"], *every["by_name"])),
         held=frozenset(own.get("held", ())),
+        host_settings=frozenset(own.get("host_settings", ())),
         **{name: frozenset(every[name]) for name in _FOR_EVERY},
         **{name: frozenset((*every[name], *own.get(name, ()))) for name in _WITH_ITS_OWN},
         classes=_classes(modules, generated, every),
