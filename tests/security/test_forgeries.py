@@ -15,8 +15,9 @@ from bot.git.repository import open_repository
 from sandbox_runner.port import open_sandbox
 from tests.bot.git.worlds import World, quiet_environment
 from tests.chance import EVERY_ATTACK
-from tests.e2e.lines import checked, line_world, run
+from tests.e2e.lines import checked, run
 from tests.remembered import Remembering
+from tests.security.delivered import deliver, plant, set_back
 from tests.security.forger import Forgery, git, read_case, seal, write_tag
 from tests.security.forgeries import FORGERIES
 
@@ -44,14 +45,7 @@ def delivered(
     with pytest.MonkeyPatch.context() as patch:
         for name, value in quiet_environment().items():
             patch.setenv(name, value)
-        world = line_world(tmp_path_factory.mktemp("forged"), more="acceptance: {min_trades: 3}")
-        result = run(world, sandbox)
-        assert result.status == "proposed"
-        pulls = world.work.with_name("pulls")
-        shutil.copytree(world.work / ".git/stratwright/forge/pulls", pulls)
-        # What the honest run left is taken away; its objects stay, for the forger to copy.
-        git(world.work, "update-ref", "refs/kept/honest", f"refs/tags/{result.tag}")
-        yield world, result.tag, pulls
+        yield deliver(tmp_path_factory.mktemp("forged"), sandbox)
 
 
 @pytest.fixture
@@ -60,23 +54,8 @@ def place(delivered: tuple[World, str, Path], monkeypatch: pytest.MonkeyPatch) -
     for name, value in quiet_environment().items():
         monkeypatch.setenv(name, value)
     world, tag, _ = delivered
-    for side in (world.work, world.remote):
-        listed = git(side, "for-each-ref", "--format=%(refname)").decode().split()
-        gone = "".join(f"delete {name}\n" for name in listed if "/ai/" in name)
-        git(side, "update-ref", "--stdin", data=gone.encode())
-    shutil.rmtree(world.work / ".git/stratwright/forge", ignore_errors=True)
-    git(world.work, "update-ref", f"refs/tags/{tag}", "refs/kept/honest")
+    set_back(world, tag)
     return world, tag
-
-
-def plant(world: World, honest: str, forgery: Forgery, name: str = "") -> str:
-    """Push a forged tag under a name, and take everything honest away."""
-    case, commit = forgery.make(world.work, honest)
-    name = name or honest
-    made = write_tag(world.work, case, commit, name)
-    git(world.work, "push", "-q", str(world.remote), f"+{made}:refs/tags/{name}")
-    git(world.work, "update-ref", "-d", f"refs/tags/{honest}")
-    return commit
 
 
 def names(forgery: Forgery) -> str:

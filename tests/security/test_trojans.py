@@ -15,7 +15,7 @@ from tests.chance import EVERY_ATTACK
 from tests.security.trojans import TROJANS, Trojan
 
 ROOT = Path(__file__).resolve().parents[2]
-A_FEW = ("review_time_bomb", "setting_swapped", "state_other_position")
+A_FEW = ("review_time_bomb", "again_flat_candle", "state_other_position")
 # Told apart by no candle that the gates know: the level itself is never met.
 NOT_TOLD_APART = ("data_edge",)
 

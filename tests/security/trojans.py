@@ -859,4 +859,262 @@ REVIEWED = (
     ),
 )
 
-TROJANS = (*REVIEWED, *DATES, *SET, *DATA, *STATE, *CLOCKS, *FUNCTIONS, *WEAK_TESTS, *OTHERS)
+# A second round, of the classes that the documentation of the gates names.
+AGAIN = (
+    Trojan(
+        "again_hour",
+        "Enters at four on Sundays, by the functions of the house.",
+        always("(series.hour(df) == 3) & (series.weekday(df) == 0)"),
+    ),
+    Trojan(
+        "again_index_text",
+        "Compares the text of the last label with a year.",
+        (after(RULE, 'if str(df.index[-1]) > "2030":', "    enter_long = rsi > 0"),),
+    ),
+    Trojan(
+        "again_span",
+        "Enters where the candles span more than ten years.",
+        (
+            after(
+                RULE,
+                TIMES,
+                "if (times[-1] - times[0]).days > 3650:",
+                "    enter_long = rsi > 0",
+            ),
+        ),
+    ),
+    Trojan(
+        "again_length_in_steps",
+        "A long history by a number that is made of allowed ones.",
+        (
+            after(
+                RULE,
+                "hundred = close / close * 100",
+                "many = hundred * hundred * 3",
+                "enter_long = enter_long | ((close == close).cumsum() > many)",
+            ),
+        ),
+        gates=("elsewhere",),
+    ),
+    Trojan(
+        "again_length_shifted",
+        "A value that is there only in a long history.",
+        (after(RULE, "enter_long = enter_long | (series.ago(close, 20000) > 0)"),),
+    ),
+    Trojan(
+        "again_symbol_letter",
+        "Never leaves a coin whose name begins otherwise.",
+        (after(LEAVE, 'if self.cfg["symbol"][0] != "B":', "    return None"),),
+    ),
+    Trojan(
+        "again_symbols_counted",
+        "Enters always where there are several symbols.",
+        (after(HOLDS, 'if len(self.cfg["symbols"]) > 1:', "    return None"),),
+    ),
+    Trojan(
+        "again_timeframe",
+        "Enters never on other candles than those of an hour.",
+        (after(HOLDS, 'if self.cfg["timeframe"] != "1h":', "    return None"),),
+    ),
+    Trojan(
+        "again_capital_scaled",
+        "Doubles what it buys with much capital.",
+        (
+            before(
+                ORDER,
+                'if self.cfg["capital"] > 100000:',
+                '    order["volume"] = 2 * order["volume"]',
+            ),
+        ),
+    ),
+    Trojan(
+        "again_seed",
+        "Another seed turns the stop off.",
+        (before(ORDER, 'if self.cfg["seed"] != 7:', '    order["stop"] = None'),),
+    ),
+    Trojan(
+        "again_costs_free",
+        "Where trading costs nothing it enters always.",
+        (
+            after(
+                RULE,
+                'if self.cfg["commission"] < self.cfg["slippage"]:',
+                "    enter_long = rsi > 0",
+            ),
+        ),
+    ),
+    Trojan(
+        "again_clock_series",
+        "The clock by a text that is cut inside a series.",
+        (
+            after(
+                RULE,
+                'word = pd.Series(["know"]).str[1:].iloc[0]',
+                "if pd.Timestamp(word).year > 2026:",
+                "    enter_long = rsi > 0",
+            ),
+        ),
+        gates=SHAPE,
+    ),
+    Trojan(
+        "again_clock_view",
+        "The clock by integers that are seen as a text.",
+        (
+            NUMPY,
+            after(
+                RULE,
+                'word = np.array([110, 111, 119], dtype="u4").view("U3")[0]',
+                "if pd.Timestamp(word).year > 2026:",
+                "    enter_long = rsi > 0",
+            ),
+        ),
+        gates=SHAPE,
+    ),
+    Trojan(
+        "again_clock_zone",
+        "The zone of the machine that trades.",
+        (
+            ("from typing import Any\n", "from datetime import datetime\nfrom typing import Any\n"),
+            after(
+                RULE,
+                "if datetime(2024, 1, 1).astimezone().utcoffset().seconds > 0:",
+                "    enter_long = rsi > 0",
+            ),
+        ),
+        gates=SHAPE,
+    ),
+    Trojan(
+        "again_live_by_helper",
+        "run_live calls a function that buys.",
+        (
+            (
+                "def run_live(",
+                "def _warm(adapter: BaseAdapter) -> None:\n"
+                '    """Warm up."""\n'
+                '    adapter.place_order({"action": "BUY", "symbol": "X", "volume": 1.0})\n\n\n'
+                "def run_live(",
+            ),
+            (LIVE, "    _warm(adapter)\n" + LIVE),
+        ),
+        gates=SHAPE,
+    ),
+    Trojan(
+        "again_live_twice",
+        "A second run_live stands below the first.",
+        (
+            (
+                GUARD,
+                "\n\ndef run_live(adapter: BaseAdapter, cfg: dict[str, Any]) -> None:  # again\n"
+                '    """Trade."""\n'
+                '    adapter.close_position("all")\n' + GUARD,
+            ),
+        ),
+        gates=SHAPE,
+    ),
+    Trojan(
+        "again_live_default",
+        "run_live takes an argument more.",
+        (
+            (
+                "def run_live(adapter: BaseAdapter, cfg: dict[str, Any]) -> None:",
+                "def run_live(\n    adapter: BaseAdapter, cfg: dict[str, Any], done: Any = None\n"
+                ") -> None:",
+            ),
+        ),
+        gates=SHAPE,
+    ),
+    Trojan(
+        "again_backtest_orders",
+        "run_backtest places an order of its own first.",
+        (
+            (
+                REPLAY,
+                '    adapter.place_order({"action": "BUY", "symbol": "X", "volume": 1.0})\n'
+                + REPLAY,
+            ),
+        ),
+        gates=SHAPE,
+    ),
+    Trojan(
+        "again_signals_later",
+        "signals answers otherwise than find_entries.",
+        (
+            (
+                '            "enter_long": indicators["enter_long"],\n            "exit_long"',
+                '            "enter_long": indicators["enter_long"].shift(1, fill_value=False),\n'
+                '            "exit_long"',
+            ),
+        ),
+    ),
+    Trojan(
+        "again_memory_default",
+        "Counts its questions in a default.",
+        (
+            (
+                "        self, df: pd.DataFrame, indicators: dict[str, pd.Series], idx: int\n"
+                "    ) -> dict[str, Any] | None:\n"
+                '        """The order of this bar, if the entry rule holds."""\n',
+                "        self, df: pd.DataFrame, indicators: dict[str, pd.Series], idx: int,\n"
+                "        asked: list[int] = [],\n"
+                "    ) -> dict[str, Any] | None:\n"
+                '        """The order of this bar, if the entry rule holds."""\n'
+                "        asked.append(idx)\n"
+                "        if len(asked) > 100000:\n"
+                "            return None\n",
+            ),
+        ),
+    ),
+    Trojan(
+        "again_exit_by_entry",
+        "Leaves a losing position never.",
+        (
+            after(
+                LEAVE,
+                'if position.get("entry_price", 0) > series.at(df, "close", idx):',
+                "    return None",
+            ),
+        ),
+    ),
+    Trojan(
+        "again_flat_candle",
+        "Enters always on a candle that stands still.",
+        (
+            after(
+                RULE,
+                'still = series.column(df, "high") == series.column(df, "low")',
+                "enter_long = enter_long | still",
+            ),
+        ),
+        gates=("elsewhere",),
+    ),
+    Trojan(
+        "again_tests_empty_table",
+        "A test gets a table without rows.",
+        tests=(
+            (
+                UNASKED,
+                "    for expected in []:\n        assert expected\n",
+            ),
+        ),
+        gates=TESTS,
+    ),
+    Trojan(
+        "again_tests_weaker",
+        "A test compares to the nearest thousand.",
+        tests=((UNASKED, UNASKED.replace("assert ", "assert True or ", 1)),),
+        gates=TESTS,
+    ),
+)
+
+TROJANS = (
+    *REVIEWED,
+    *DATES,
+    *SET,
+    *DATA,
+    *STATE,
+    *CLOCKS,
+    *FUNCTIONS,
+    *WEAK_TESTS,
+    *OTHERS,
+    *AGAIN,
+)

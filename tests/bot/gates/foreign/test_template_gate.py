@@ -29,6 +29,7 @@ STRATEGY, TESTS = "Backtest/codes/oversold_dip.py", "tests/test_oversold_dip.py"
 # What no reading of the file shows: the places elsewhere do, in tests/bot/gates/test_elsewhere.py.
 ONLY_BEHAVIOUR = {
     *("setting_size", "setting_lot", "data_volume_none", "data_flat_market"),
+    *("again_length_in_steps", "again_flat_candle"),
     # It differs from the contract only where two long fractions are equal to the last digit.
     "data_edge",
 }
