@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from bot.settings import Settings
 from bot.workshop import open_coder, open_prover
 from tests.bot.workflow.hub import (
     HOUSE,
+    NAME,
     STRANGER,
     World,
     comment,
@@ -132,6 +134,40 @@ def test_a_pushed_contract_becomes_a_pull_request_and_running_again_changes_noth
     assert gone is not None
     assert gone.state is PullState.CLOSED
     assert "was deleted" in forge.threads.all(Thread(gone.number))[-1].body
+
+
+# What the bot may write, by method and what follows the repository's name in the address.
+WRITES = re.compile(
+    r"POST (pulls|issues/\d+/(comments|labels)|check-runs|statuses/\w+)"
+    r"|PATCH (pulls/\d+|issues/comments/\d+|issues/\d+|check-runs/\d+)"
+    r"|(PUT|POST) issues/\d+/labels|POST labels"
+)
+
+
+def test_it_writes_its_branches_tags_pull_requests_comments_labels_and_checks_and_nothing_else(
+    world: World,
+) -> None:
+    """A contract is proposed, edited, deleted; nothing is merged, reviewed or released."""
+    before, after = world.commit({"contracts/dip.yaml": DIP})
+    run_event(world, "push", push(before, after))
+    before, after = world.commit({"contracts/dip.yaml": DIP.replace("default: 35", "default: 33")})
+    run_event(world, "push", push(before, after), run=101)
+    before, after = world.commit({"contracts/dip.yaml": None})
+    run_event(world, "push", push(before, after), run=102)
+    assert state(world)["refs/heads/main"] == after
+    theirs = ("refs/tags/ai/oversold-dip/", "refs/pull/")  # GitHub makes those of pull requests
+    others = {name for name in state(world) if not name.startswith(theirs)}
+    assert others == {"refs/heads/main", f"refs/heads/{BRANCH}"}
+    told = [each for each in world.hub.requests if each.method not in ("GET", "HEAD")]
+    calls = [f"{each.method} {each.path.partition(f'/{NAME}/')[2]}" for each in told]
+    git_calls = ("/git-upload-pack", "/git-receive-pack", "/graphql")
+    kept = [call for call, each in zip(calls, told, strict=True)
+            if not each.path.endswith(git_calls)]  # fmt: skip
+    assert [call for call in kept if WRITES.fullmatch(call) is None] == []
+    assert "POST pulls" in kept
+    changed = git(world.bare, "diff", "--name-only", f"{BRANCH}~1", BRANCH).splitlines()
+    assert changed
+    assert [path for path in changed if path.startswith(".github/")] == []
 
 
 def test_a_filled_form_becomes_a_pull_request_with_its_contract(world: World) -> None:
