@@ -15,6 +15,13 @@ def test_every_threat_names_a_test_that_is_there() -> None:
     assert missing == []
 
 
+def test_every_promise_names_a_test() -> None:
+    promises = PAGE.split("## What it never does\n")[1].split("\n## ")[0]
+    lines = promises.strip().removeprefix("- ").split("\n- ")
+    assert len(lines) >= 6
+    assert [line for line in lines if "::test_" not in line] == []
+
+
 def names_in(path: Path) -> set[str]:
     tree = ast.parse(path.read_text("utf-8"))
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
