@@ -149,7 +149,12 @@ class Flows:
             case ast.ExceptHandler(name=str(name), type=ast.expr() as wanted):
                 self._put((self._scope_of(name, node), name), partial(self._caught, wanted))
             case ast.MatchAs(name=str(name)):
-                self._put((self._scope_of(name, node), name), lambda: Kind.OTHER)
+                self._put((self._scope_of(name, node), name), partial(self._matched, node))
+            case ast.Dict(keys=keys, values=values):
+                for key, value in zip(keys, values, strict=True):
+                    if isinstance(key, ast.Constant):  # it may become a frame's column
+                        self.kinds.columns.add(str(key.value))
+                        self._put(("column", str(key.value)), partial(of, value))
             case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
                 self._put((self._scope_of(name, node), name), lambda: Kind.OTHER | held(Kind.OTHER))
             case ast.FunctionDef():
@@ -174,6 +179,12 @@ class Flows:
         mask = self.kinds.computed(self.kinds.of(target) | self.kinds.of(value))
         made = self.kinds.adds(node, target, value) and not speaks_anywhere(value)
         return mask | (Kind.MADE if made else 0)
+
+    def _matched(self, node: ast.AST) -> int:
+        """A pattern may bind anything, and texts where its subject has some."""
+        whole = next(item for item in self.source.tree.above(node) if isinstance(item, ast.Match))
+        mask = self.kinds.of(whole.subject)
+        return Kind.OTHER | (mask | mask >> DEPTH) & (Kind.TEXT | Kind.MADE | Kind.PIECE)
 
     def _entered(self, value: ast.expr) -> int:
         mask = self.kinds.of(value)

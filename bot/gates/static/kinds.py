@@ -14,6 +14,7 @@ from operator import or_
 from bot.gates.static.examined_file import Source
 from bot.gates.static.syntax_tree import given
 from bot.gates.static.texts import (
+    CHOOSING,
     COUNTING,
     DECODING,
     JOINING,
@@ -145,8 +146,16 @@ class Kinds:
         if mask & Kind.MOCK:
             found |= Kind.MOCK
         if mask & (Kind.OWN | Kind.FUNCTION | Kind.OTHER | Kind.CLASS):
-            found |= Kind.OTHER
+            found |= Kind.OTHER | self._said_by(mask)
         return found
+
+    def _said_by(self, mask: int) -> int:
+        """Give the texts that the operators of own classes may give."""
+        if not mask & Kind.OWN:
+            return 0
+        results = [held for (place, name), held in list(self.state.items())
+                   if place == "result" and name.startswith("__")]  # fmt: skip
+        return self._mix(results) & (Kind.TEXT | _ASIDE)
 
     def _evaluate(self, node: ast.AST) -> int:
         match node:
@@ -192,7 +201,8 @@ class Kinds:
             case ast.BinOp(left=left, right=right):
                 mask = self.computed(self.of(left) | self.of(right))
                 made = self.adds(node, left, right) and not speaks_anywhere(node)
-                return mask & ~_MADE | (Kind.MADE if made else 0)
+                said = self._said_by(self.of(left) | self.of(right)) & Kind.MADE
+                return mask & ~_MADE | said | (Kind.MADE if made else 0)
             case ast.UnaryOp(operand=operand):
                 return self.computed(self.of(operand)) & ~_MADE
             case ast.Compare(left=left, comparators=others):
@@ -208,7 +218,8 @@ class Kinds:
     def adds(self, node: ast.BinOp | ast.AugAssign, left: ast.expr, right: ast.expr) -> bool:
         """Tell whether texts may be put together: both sides of `+` may be one, or of `%`."""
         one, other = self.of(left), self.of(right)
-        pieces = (one | other) & Kind.FRAME and (one | other) >> DEPTH & _ASIDE
+        both = one | other
+        pieces = both & Kind.FRAME and (both | both >> DEPTH) & _ASIDE
         if not (one | other) & (Kind.TEXT | Kind.WORD | Kind.MADE) and not pieces:
             return False
         number = isinstance(right, ast.Constant) and not isinstance(right.value, (str, bytes))
@@ -266,6 +277,7 @@ class Kinds:
     def computed(self, mask: int) -> int:
         """An operator of an own class may give anything; of other values, values of their kind."""
         strange = mask & (Kind.OWN | Kind.OTHER | Kind.FUNCTION | Kind.CLASS)
+        mask |= self._said_by(mask)
         mask |= Kind.TEXT if mask & Kind.WORD else 0
         return (mask & ~strange & ~Kind.WORD) | (Kind.OTHER if strange else 0)
 
@@ -303,6 +315,7 @@ class Kinds:
             return Kind.OTHER | held(Kind.OTHER | Kind.TEXT | Kind.PIECE)  # what an error says
         found = mask & (Kind.FRAME | Kind.OUTSIDE | Kind.MOCK | Kind.PLAIN | Kind.MADE)
         if mask & (Kind.FRAME | Kind.OUTSIDE):
+            found |= Kind.PIECE if name in ("name", "names") else 0
             labels = name in LABELS or name == "str"
             found |= Kind.MADE | held(Kind.TEXT | Kind.PIECE) if labels else 0
         if mask & Kind.FRAME:
@@ -313,6 +326,7 @@ class Kinds:
             found |= Kind.PLAIN
         if mask & (Kind.OWN | Kind.CLASS):
             found |= self._stored(name)
+            found |= Kind.TEXT | Kind.MADE if name == "name" and self._enums else 0
         if mask & (Kind.OTHER | Kind.FUNCTION):
             found |= Kind.OTHER
         return found
@@ -335,7 +349,9 @@ class Kinds:
                 return self._builtin(listed, arguments)
             return self._called_name(function)
         if not isinstance(function, ast.Attribute):
-            return Kind.OTHER if not isinstance(function, ast.Lambda) else self.of(function.body)
+            if isinstance(function, ast.Lambda):
+                return self.of(function.body)
+            return Kind.OTHER | self._said_by(self.of(function))
         base, name = function.value, function.attr
         if isinstance(base, ast.Call) and self.source.is_builtin(base.func, "super"):
             return self.state[("result", name)] | Kind.OUTSIDE
@@ -368,6 +384,8 @@ class Kinds:
             cuts = name == "view" or (base | base >> DEPTH) & _TEXTS_ONLY
             mask |= Kind.MADE if cuts else 0
         brought = base | self._join(given)
+        if name in CHOOSING:
+            mask |= (brought | brought >> DEPTH) & _ASIDE
         for item in given:
             brought |= self._made_by(item) if self.of(item) & Kind.FUNCTION else 0
         if name in JOINING | RELABELLING and (brought & _ASIDE or brought >> DEPTH & _ASIDE):
@@ -388,6 +406,7 @@ class Kinds:
             found |= self.state[("result", name)]
         if mask & Kind.MOCK:
             found |= Kind.MOCK
+        found |= self._said_by(mask)
         return found | (Kind.OTHER if mask & ~(Kind.CLASS | Kind.FUNCTION | Kind.MOCK) else 0)
 
     def _method(self, mask: int, name: str, given: list[ast.expr]) -> int:
@@ -421,10 +440,14 @@ class Kinds:
             return Kind.CLASS
         if name == "collections.defaultdict" and given:
             return Kind.PLAIN | held(self._made_by(given[0])) | held(self._elements(given[1:]))
+        if top == "operator" or name == "itertools.accumulate":
+            mask = self._join(given) | self._elements(given)
+            made = Kind.TEXT | Kind.MADE if mask & (Kind.TEXT | _ASIDE) else 0
+            return Kind.PLAIN | self._elements(given) | made | held(made)
         if top in _BOXES:
             return Kind.PLAIN | held(self._elements(given)) | held(self._join(given) & ~Kind.PLAIN)
         if top in _VALUES:
-            return Kind.PLAIN | self._elements(given) if top == "operator" else Kind.PLAIN
+            return Kind.PLAIN
         if top in _TELLING:
             return Kind.OTHER | Kind.MADE
         return Kind.MOCK if name.startswith("unittest.mock.") else Kind.OTHER
@@ -435,7 +458,11 @@ class Kinds:
         kept = held((mask | mask >> DEPTH) & (Kind.OTHER | Kind.OWN)) | mask & Kind.MADE
         values = self._join([item for item in given if self._keyword(item) not in _LABELLING])
         texts = (values | values >> DEPTH) & (Kind.TEXT | _ASIDE)
-        if name in KEEPING_TEXTS:
+        for item in given:  # names of columns are labels, which can be read as texts
+            if isinstance(item, ast.Dict) and any(is_piece(_text(key)) for key in item.keys):
+                texts |= Kind.PIECE
+        if name in KEEPING_TEXTS or name.startswith(("statistics.", "random.")):
+            kept |= texts & Kind.PIECE if not name.startswith("pandas.") else 0
             kept |= held(texts) | (Kind.MADE if texts & Kind.MADE else 0)
         dtypes = [item for item in given if self._keyword(item) == "dtype"]
         sized = any(is_of_texts(item) for item in dtypes) and texts
@@ -507,6 +534,10 @@ class Kinds:
         if isinstance(node, ast.Attribute) and self.of(node) & Kind.FUNCTION:
             return self.state[("result", node.attr)] | Kind.OTHER
         return Kind.OTHER
+
+
+def _text(node: ast.AST | None) -> str:
+    return str(node.value) if isinstance(node, ast.Constant) else ""
 
 
 def is_data(name: str) -> bool:

@@ -15,7 +15,7 @@ JOINING = {
 # What they give is a number or a flag, whatever they are asked about.
 COUNTING = {
     "all", "any", "contains", "corr", "count", "cov", "codes", "diff", "empty", "endswith", "eq",
-    "find", "fullmatch", "get_indexer", "get_loc", "idxmax", "idxmin", "index", "isin", "isna",
+    "find", "fullmatch", "get_indexer", "get_loc", "index", "isin", "isna",
     "isnull", "kurt", "len", "match", "mean", "median", "ne", "ndim", "notna", "notnull", "nunique",
     "pct_change", "quantile", "rank", "rfind", "rindex", "sem", "shape", "size", "skew",
     "startswith", "std", "var",
@@ -26,6 +26,8 @@ SPELLING = {"ctime", "day_name", "hex", "isoformat", "month_name", "strftime", "
 DECODING = {"decode", "to_bytes", "tobytes", "tostring"}
 # Labels of a frame as values of it.
 LABELS = {"columns", "keys", "melt"}
+# They give one of the values that they are given.
+CHOOSING = {"choice", "choices", "combine_first", "fillna", "get", "mask", "sample", "where"}
 RELABELLING = {"rename", "rename_axis", "rename_categories", "set_axis"}
 # They keep the texts that they are given.
 KEEPING_TEXTS = {

@@ -5,6 +5,7 @@ import re
 
 from bot.gates.static.attributes import ASKING
 from bot.gates.static.by_name import is_own_method
+from bot.gates.static.class_values import in_annotation
 from bot.gates.static.examined_file import Source
 from bot.gates.static.kinds import DEPTH, Kind, Kinds
 from bot.gates.static.syntax_tree import given
@@ -21,6 +22,7 @@ _PARSERS = {
     "pandas.PeriodIndex", "pandas.Timestamp", "pandas.bdate_range", "pandas.date_range",
     "pandas.interval_range", "pandas.period_range", "pandas.to_datetime",
 }  # fmt: skip
+_BY_VALUE = {"pandas.Index"}
 # Of these a column of the candles is an ordinary argument.
 _OF_COLUMNS = {"pandas.DatetimeIndex", "pandas.Index", "pandas.PeriodIndex", "pandas.to_datetime"}
 _TEXTS_OF = {None, "arg", "data", "end", "origin", "start", "ts_input", "tz", "value"}
@@ -34,7 +36,7 @@ _OFFSETS = "pandas.tseries.offsets."
 _MEETING = {
     "asfreq", "asof", "between", "clip", "combine_first", "difference", "fill", "fillna", "ge",
     "get_indexer", "gt", "insert", "intersection", "isin", "item", "itemset", "le", "lt", "mask",
-    "put", "putmask", "reindex", "rollback", "rollforward", "searchsorted", "shift",
+    "put", "putmask", "reindex", "replace", "rollback", "rollforward", "searchsorted", "shift",
     "truncate", "type", "tz_convert", "tz_localize", "union", "update", "where",
 }  # fmt: skip
 _NAMES_OF = {"columns", "index", "name", "names"}
@@ -57,6 +59,8 @@ def check_clock(source: Source, kinds: Kinds, node: ast.AST) -> None:
             _check_text(source, kinds, node, text)
         case ast.Constant(value=bytes(text)):
             _check_text(source, kinds, node, text.decode("latin-1"))
+        case ast.Attribute() | ast.Name() if source.listed.get(node) in _PARSERS - _BY_VALUE:
+            _check_parser_as_value(source, kinds, node)
         case ast.Attribute(ctx=ast.Load(), attr="type"):
             if _may_hold(kinds, node.value) and source.tree.call_of(node) is None:
                 why = "the class of a dtype reads texts as times"
@@ -133,7 +137,8 @@ def _check_fields(source: Source, node: ast.ClassDef) -> None:
     if node.name.lower() in _WORDS:
         why = "a name that is read as text, and pandas reads it as the wall clock"
         source.refuse(node, node.name, why, "choose another name")
-    for name in _WORDS & source.scopes.inside(node).names.keys():
+    bound = source.scopes.inside(node).names
+    for name in [each for each in bound if each.lower() in _WORDS]:
         if any(item.kind == "value" for item in source.scopes.inside(node).names[name]):
             why = "a name that is read as text, and pandas reads it as the wall clock"
             source.refuse(node, name, why, "choose another name")
@@ -152,6 +157,24 @@ def _check_parser(source: Source, kinds: Kinds, call: ast.Call) -> None:
             continue
         if not _is_plain(source, kinds, item, 0):
             source.refuse(item, source.listed[call.func], _MAY_BE, _WRITE)
+
+
+def _check_parser_as_value(source: Source, kinds: Kinds, node: ast.expr) -> None:
+    """A parser is called where it stands, or given to a column without texts put together."""
+    if source.words.file_class != "strategy" or source.tree.call_of(node) is not None:
+        return
+    parent = source.tree.parent(node)
+    match parent:
+        case ast.Call(func=ast.Attribute(value=base, attr="apply" | "map")):
+            mask = kinds.of(base)
+            known = mask & Kind.FRAME and not (mask | mask >> DEPTH) & Kind.MADE
+        case ast.Call(func=ast.Name(id="isinstance")) | ast.Tuple() | ast.Attribute():
+            known = True
+        case _:
+            known = in_annotation(source, node)
+    if not known:
+        why = "it reads texts as times, so what it is given must be seen"
+        source.refuse(node, source.listed[node], why, "call it where it stands")
 
 
 def _check_time_of_day(source: Source, node: ast.expr) -> None:
@@ -207,7 +230,7 @@ def _names_zone(node: ast.expr) -> bool:
 def _check_meeting(source: Source, kinds: Kinds, call: ast.Call) -> None:
     """Refuse texts put together where pandas or numpy would read them as times."""
     listed = source.listed.get(call.func, "")
-    if listed in _FILLERS or listed.startswith(_OFFSETS):
+    if listed in _FILLERS or listed.startswith((_OFFSETS, "numpy.")):
         names = {item.value for item in call.keywords if item.arg in _NAMES_OF}
         texts = [item for item in given(call) if item not in names]
     elif isinstance(call.func, ast.Attribute) and call.func.attr in _MEETING:
