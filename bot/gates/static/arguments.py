@@ -5,7 +5,8 @@ from functools import partial
 
 from bot.gates.static.examined_file import Source, method_of_class
 from bot.gates.static.flows import Flows, Slot, harmless_decorator
-from bot.gates.static.kinds import DEPTH, Kind, Kinds, held, is_data
+from bot.gates.static.kind_bits import DEPTH, Kind, held
+from bot.gates.static.kinds import Kinds, is_data
 from bot.gates.static.syntax_tree import given
 
 # Methods of frames that give a function the labels, which are texts.

@@ -4,7 +4,8 @@ import ast
 import re
 
 from bot.gates.static.examined_file import Source
-from bot.gates.static.kinds import Kind, Kinds
+from bot.gates.static.kind_bits import Kind
+from bot.gates.static.kinds import Kinds
 from bot.gates.static.names import is_dunder
 
 # A column of a higher timeframe, as merge_informative_pair names it: close_1h.

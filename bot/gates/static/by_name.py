@@ -3,7 +3,8 @@
 import ast
 
 from bot.gates.static.examined_file import Source
-from bot.gates.static.kinds import DEPTH, Kind, Kinds
+from bot.gates.static.kind_bits import DEPTH, Kind
+from bot.gates.static.kinds import Kinds
 
 _WINDOWS = {"rolling", "expanding"}
 _LOOKING_UP = {"get"}

@@ -7,7 +7,8 @@ from bot.gates.static.attributes import check_assignment, check_attribute
 from bot.gates.static.by_name import is_own_method
 from bot.gates.static.class_values import in_annotation
 from bot.gates.static.examined_file import Source
-from bot.gates.static.kinds import Kind, Kinds
+from bot.gates.static.kind_bits import Kind
+from bot.gates.static.kinds import Kinds
 from bot.gates.static.names import is_dunder
 from bot.gates.static.patching import PATCH, check_patching, patches_object
 from bot.gates.static.paths import check_path_method, opens_for_reading, reads_a_path

@@ -3,7 +3,8 @@
 import ast
 
 from bot.gates.static.examined_file import Source
-from bot.gates.static.kinds import Kind, Kinds
+from bot.gates.static.kind_bits import Kind
+from bot.gates.static.kinds import Kinds
 
 _SEEDED = {
     "numpy.random.Generator", "numpy.random.MT19937", "numpy.random.PCG64",

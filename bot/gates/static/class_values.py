@@ -6,7 +6,8 @@ Whoever holds a class can patch it, or call its methods with another object as `
 import ast
 
 from bot.gates.static.examined_file import Source
-from bot.gates.static.kinds import Kind, Kinds
+from bot.gates.static.kind_bits import Kind
+from bot.gates.static.kinds import Kinds
 from bot.gates.static.syntax_tree import last_name
 from bot.gates.static.texts import CLOCK_WORDS
 

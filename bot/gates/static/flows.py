@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from bot.gates.static.examined_file import Source
-from bot.gates.static.kinds import DEPTH, Kind, Kinds, held
+from bot.gates.static.kind_bits import DEPTH, Kind, held
+from bot.gates.static.kinds import Kinds
 from bot.gates.static.scopes import Scope
 from bot.gates.static.syntax_tree import given
 from bot.gates.static.texts import speaks_anywhere

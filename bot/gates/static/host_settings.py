@@ -7,7 +7,8 @@ of its own server in them. Like classes, they are named and never given away.
 import ast
 
 from bot.gates.static.examined_file import Source
-from bot.gates.static.kinds import Kind, Kinds
+from bot.gates.static.kind_bits import Kind
+from bot.gates.static.kinds import Kinds
 
 _SETTINGS = "config"
 # Settings that hold others, of which only these are read.

@@ -7,7 +7,8 @@ from bot.gates.static.attributes import ASKING
 from bot.gates.static.by_name import is_own_method
 from bot.gates.static.class_values import in_annotation
 from bot.gates.static.examined_file import Source
-from bot.gates.static.kinds import DEPTH, Kind, Kinds
+from bot.gates.static.kind_bits import DEPTH, Kind
+from bot.gates.static.kinds import Kinds
 from bot.gates.static.syntax_tree import given
 from bot.gates.static.texts import CLOCK_WORDS, SPELLING
 
