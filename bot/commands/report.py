@@ -65,7 +65,7 @@ def read_summary(content: bytes | None) -> dict[str, Any]:
     """The figures of a summary.json; none where there is no such file or it cannot be read."""
     try:
         summary = json.loads(content or b"{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return summary if isinstance(summary, dict) else {}
 

@@ -82,27 +82,39 @@ def run(args: argparse.Namespace) -> int:
 
 def as_json(result: "SweepResult", top: int) -> dict[str, Any]:
     """The result for programs."""
+    from bot.report.headline import figures_of
+
     return {
         "metric": result.metric,
         "sets_tried": result.chance.sets,
         "selected_in_sample": True,
         "expected_best_sharpe_by_chance": result.chance.expected_best,
         "deflated_sharpe_probability": result.chance.deflated,
+        "figures": figures_of(result.best),
         "sets": [
-            {"parameters": dict(row.values), "figures": dict(row.figures)}
+            {
+                "parameters": dict(row.values),
+                "figures": dict(row.figures),
+                "rejections": dict(row.rejections),
+            }
             for row in result.rows[:top]
         ],
     }
 
 
 def table(result: "SweepResult", top: int, out: Path | None) -> str:
-    """The best sets for people, and what being the best of many is worth."""
+    """The best set in one line, the best ones, and what being the best of many is worth."""
+    from bot.report.headline import told_lines
+
     names = list(result.rows[0].values)
     figures = list(dict.fromkeys((result.metric, *SHOWN)))
     lines = [[*names, *(SHORT.get(name, name) for name in figures)]]
     lines += [_cells(row, names, figures) for row in result.rows[:top]]
     widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
-    text = "".join(
+    chosen = ", ".join(f"{name} {value:g}" for name, value in result.rows[0].values.items())
+    said = [line for told in told_lines(result.best) for line in textwrap.wrap(told, 80)]
+    text = "".join(f"{line}\n" for line in (f"best of {len(result.rows)}: {chosen}", *said, ""))
+    text += "".join(
         "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) + "\n"
         for line in lines
     )

@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from bot.git.repository import Repository
     from bot.proof.findings import Verification
 
 
@@ -60,13 +64,24 @@ def run(args: argparse.Namespace) -> int:
     )
     with progress:
         found = verify(args.tag, repository, checker)
-    sys.stdout.write((as_json(found) if args.json else as_text(found)) + "\n")
+    summary = summary_of(args.tag, repository)
+    told = as_json(found, summary) if args.json else as_text(found, summary)
+    sys.stdout.write(told + "\n")
     return found.exit_code
 
 
-def as_json(found: "Verification") -> str:
+def summary_of(tag: str, repository: "Repository") -> "dict[str, Any]":
+    """The figures that a tag claims; they are worth what `verify` says of it."""
+    from bot.commands.report import summary_at
+
+    branch = tag.rpartition("/")[0].replace("ai/", "ai/generated/", 1)
+    return summary_at(repository, repository.commit_of(f"refs/tags/{tag}"), branch)
+
+
+def as_json(found: "Verification", summary: "Mapping[str, Any]") -> str:
     """The answer for programs."""
     from bot.proof.product import product_digest
+    from bot.report.headline import figures_of
 
     checks = [
         {"name": each.name, "outcome": each.outcome, "holds": each.holds, "detail": each.detail}
@@ -77,14 +92,16 @@ def as_json(found: "Verification") -> str:
         "holds": found.exit_code == 0,
         "checks": checks,
         "left_out": list(found.left_out),
+        "figures": figures_of(summary),
         "product": product_digest(),
     }
     return json.dumps(answer)
 
 
-def as_text(found: "Verification") -> str:
+def as_text(found: "Verification", summary: "Mapping[str, Any]") -> str:
     """The answer for people."""
     from bot.redaction import inert
+    from bot.report.headline import figure_line
 
     width = max((len(each.name) for each in found.findings), default=0)
     lines = [
@@ -101,4 +118,6 @@ def as_text(found: "Verification") -> str:
     }[found.outcome]
     if found.left_out and not first:
         words = f"not contradicted, not verified: left out {', '.join(found.left_out)}"
-    return inert("\n".join([*lines, words]))
+    line = figure_line(summary)
+    source = "computed again" if found.exit_code == 0 else "the tag claims"
+    return inert("\n".join([*lines, *([f"{source}: {line}"] if line else []), words]))

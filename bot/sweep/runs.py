@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,7 @@ class Tried:
 
     values: Mapping[str, int | float]
     figures: Mapping[str, float | None]
+    rejections: Mapping[str, int] = field(default_factory=dict)  # rejected orders by cause
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,16 @@ class SweepResult:
     metric: str
     rows: Sequence[Tried]
     chance: Chance
+    bars: int = 0
+    buy_and_hold: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """The figures of the first row, under the names of a summary."""
+        row = self.rows[0]
+        rejected = {"orders_rejected": sum(row.rejections.values()), "rejections": row.rejections}
+        shared = {"bars": self.bars, "buy_and_hold": self.buy_and_hold}
+        return {**row.figures, **rejected, **shared}
 
 
 class ContractOffer:
@@ -128,13 +139,15 @@ def run_sweep(
     rows = []
     try:
         for values, report in _played(contract, program, candles, sets, workers):
-            rows.append(Tried(values, {name: report[name] for name in FIGURES}))
-            periods = report["periods_per_year"]
+            figures = {name: report[name] for name in FIGURES}
+            rows.append(Tried(values, figures, report["rejections"]))
+            periods, held = report["periods_per_year"], report["buy_and_hold"]
             on_done(len(rows))
     except BacktestError as error:
         raise InputError(error.message, error.hint) from None
     ordered = sorted(rows, key=lambda row: _place(row, metric))
-    return SweepResult(metric, ordered, chance_of(rows, len(candles), periods))
+    chance = chance_of(rows, len(candles), periods)
+    return SweepResult(metric, ordered, chance, len(candles), held)
 
 
 def _played(

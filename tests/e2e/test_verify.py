@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,6 +85,8 @@ def test_untouched_evidence_holds(
     assert main(["verify", tag, "--repository", str(work), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["holds"], answer["outcome"], answer["left_out"]) == (True, "holds", [])
+    summary = json.loads(read(work, commit, f"{EVIDENCE}/summary.json"))
+    assert answer["figures"]["total_trades"] == summary["total_trades"]
     assert all(check["outcome"] == "holds" for check in answer["checks"])
 
 
@@ -93,7 +96,9 @@ def test_a_quick_look_names_what_it_left_out_and_never_says_holds(
     work, tag, _ = case
     command = ["verify", tag, "--repository", str(work), "--quick"]
     assert main(command) == 1
-    said = capsys.readouterr().out.splitlines()[-1]
+    *_, figures, said = capsys.readouterr().out.splitlines()
+    assert figures.startswith("the tag claims: ")
+    assert " · hold " in figures
     assert said.startswith("not contradicted, not verified: left out")
     assert all(word in said for word in ("pytest", "lookahead", "gates.json", "report.html"))
     assert main([*command, "--json"]) == 1
@@ -127,7 +132,20 @@ def test_it_holds_in_a_clone_too(case: tuple[Path, str, str], tmp_path: Path) ->
     work, tag, _ = case
     sh(tmp_path, "clone", "-q", str(work), "clone")
     done = stratwright(tmp_path / "clone", "verify", tag)
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "the evidence holds")
+    *_, figures, said = done.stdout.splitlines()
+    assert (done.returncode, said) == (0, "the evidence holds")
+    assert figures.startswith("computed again: ")
+    assert re.search(r" · dd [\d.]+ % · Sharpe \S+ · \d+ trades", figures)
+
+
+@pytest.mark.parametrize("summary", [b"[" * 100_000, b'{"bars": "x"}', b"\xff", b'{"bars": 1}'])
+def test_a_tag_with_odd_figures_is_broken_not_a_bug(
+    case: tuple[Path, str, str], summary: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work, tag, _ = case
+    forge(work, tag, {f"{EVIDENCE}/summary.json": summary})
+    assert main(["verify", tag, "--repository", str(work), "--quick"]) == 1
+    assert capsys.readouterr().out.splitlines()[-1].startswith("the evidence is broken: ")
 
 
 @pytest.mark.parametrize("path", FILES)

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -153,11 +154,48 @@ def test_the_table_says_that_the_best_was_selected(
     shown = capsys.readouterr().out
     assert "best of 6 sets" in shown
     assert "deflated Sharpe" in shown
-    assert shown.splitlines()[0].split()[:3] == ["oversold", "rsi_period", "sharpe"]
+    assert shown.splitlines()[3].split()[:3] == ["oversold", "rsi_period", "sharpe"]
     lines = list(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))
     assert len(lines) == 6
     ratios = [float(line["sharpe"]) for line in lines]
     assert ratios == sorted(ratios, reverse=True)
+
+
+def test_the_first_lines_are_the_best_set_and_its_figures(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The same line as `backtest` of the contract with these values."""
+    assert cli.main(sweep_command("--json")) == 0
+    answer = json.loads(capsys.readouterr().out)
+    chosen = answer["sets"][0]["parameters"]
+    text = CONTRACT.read_text(encoding="utf-8")
+    for name, value in chosen.items():
+        text = re.sub(rf"{name}: {{default: \d+", f"{name}: {{default: {value}", text)
+    (tmp_path / "best.yaml").write_text(text, encoding="utf-8")
+    candles = ["--data", str(ROOT / "tests" / "fixtures" / "sample_btc.csv")]
+    out = ["--out", str(tmp_path / "out")]
+    assert cli.main(["backtest", str(tmp_path / "best.yaml"), *candles, *out]) == 0
+    alone = capsys.readouterr().out.splitlines()[0]
+    assert alone.startswith(("+", "\N{MINUS SIGN}"))
+    assert cli.main(sweep_command()) == 0
+    named = ", ".join(f"{name} {value}" for name, value in chosen.items())
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[:3] == [f"best of 6: {named}", alone, ""]
+    assert answer["figures"]["total_trades"] == answer["sets"][0]["figures"]["total_trades"]
+
+
+def test_orders_that_were_rejected_are_told_by_reason(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    text = CONTRACT.read_text(encoding="utf-8")
+    text = text.replace("timeframe: 1h}", "timeframe: 1h, min_notional: 5000}")
+    (tmp_path / "small.yaml").write_text(text, encoding="utf-8")
+    candles = ["--data", str(ROOT / "tests" / "fixtures" / "sample_btc.csv")]
+    command = ["sweep", str(tmp_path / "small.yaml"), *candles, "--set", "oversold=35"]
+    assert cli.main(command) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "No trade: every order was rejected." in shown
+    assert "for a value below min_notional" in shown
 
 
 def test_json_is_the_same_twice_and_with_workers(capsys: pytest.CaptureFixture[str]) -> None:
