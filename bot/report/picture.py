@@ -194,11 +194,13 @@ def price_panel(
     points = thin(candles.times, candles.close, width // 3)
     levels = [level for t in drawn for level in (t.entry_price, t.exit_price, t.stop) if level]
     panel = Panel(top, bottom, start, end, *padded([*(v for _, v in points), *levels]), right)
-    name = one_line(symbol, 30 if width == BROAD else 18) or "Price"
-    told = f"{name}: {counted(len(own), 'trade')}"
+    name = one_line(symbol, 20 if width == BROAD else 18) or "Price"
+    finished = sum(not trade.forced for trade in own)
+    told = f"{name}: {counted(finished, 'trade')}"
+    if finished < len(own):
+        told += f", {len(own) - finished} still open"
     if len(drawn) < len(own):
-        most_moved = f"the {len(drawn)} that moved most are shown"
-        told += f", {most_moved if width == BROAD else f'{len(drawn)} shown'}"
+        told += f", the {len(drawn)} largest shown" if width == BROAD else f", {len(drawn)} shown"
     elif symbols > 1:
         told += f", one of {symbols} symbols"
     return [

@@ -13,6 +13,7 @@ SPLITS = (
     ("by_symbol", "Symbol"),
     ("by_hour", "Hour of entry, UTC"),
 )
+MOST_PARTS = 24  # a row for each hour; of more symbols than that, those that moved most
 # Monthly returns at which a cell of the heat map takes the next shade.
 _SHADES = (0.0, 0.02, 0.05, 0.1)
 
@@ -99,11 +100,21 @@ def fall_rows(summary: Mapping[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
-def split_tables(summary: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, ...]]]]:
-    """Divide the trades by what they have: a title and rows of name, trades, win rate, profit."""
+def split_tables(summary: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, ...]], int]]:
+    """Divide the trades by what they have: a title, rows and how many rows there are in all.
+
+    A row has name, trades, win rate and profit. Where there are too many, those with the largest
+    profits and losses are left, the best first.
+    """
     tables = []
     for key, title in SPLITS:
-        parts: Mapping[str, Any] = sheet_of(summary).get(key, {})
+        parts = list(part(sheet_of(summary), key).items())
+        if len(parts) < 2 and not (parts and key == "by_exit"):
+            continue
+        shown = parts
+        if len(parts) > MOST_PARTS:
+            shown = sorted(parts, key=lambda each: -abs(each[1]["pnl"]))[:MOST_PARTS]
+            shown.sort(key=lambda each: -each[1]["pnl"])
         rows: list[tuple[str, ...]] = [
             (
                 name.replace("_", " ") if key == "by_exit" else name,
@@ -111,10 +122,9 @@ def split_tables(summary: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, 
                 percent(each["win_rate"]),
                 decimal(each["pnl"], sign=True),
             )
-            for name, each in parts.items()
+            for name, each in shown
         ]
-        if rows and (len(rows) > 1 or key == "by_exit"):
-            tables.append((title, rows))
+        tables.append((title, rows, len(parts)))
     return tables
 
 

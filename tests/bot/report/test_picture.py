@@ -143,8 +143,16 @@ def test_of_many_trades_those_that_moved_most_are_marked() -> None:
     story = told("channel_breakout")
     many = [replace(trade, pnl=trade.pnl + n) for n in range(20) for trade in story.trades]
     drawn = picture(replace(story, trades=many))
-    assert f"{len(many)} trades, the 150 that moved most are shown" in drawn
+    assert f"{len(many)} trades, the 150 largest shown" in drawn
     assert len(drawn) < 40_000
+
+
+@pytest.mark.parametrize("width", [BROAD, NARROW])
+def test_a_trade_still_open_at_the_end_is_not_counted_as_a_trade(width: int) -> None:
+    story = told("channel_breakout")
+    *done, last = [replace(trade, forced=False) for trade in story.trades]
+    drawn = picture(replace(story, trades=[*done, replace(last, forced=True)]), width)
+    assert f"ETH/USDT: {len(done)} trades, 1 still open" in drawn
 
 
 def test_doubtful_trades_lift_a_band_over_the_equity() -> None:

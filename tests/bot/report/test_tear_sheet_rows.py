@@ -1,6 +1,7 @@
 """Months, falls and splits as rows, from the summary alone."""
 
 import math
+import random
 
 import pytest
 
@@ -39,7 +40,7 @@ def test_every_split_has_every_trade_once(name: str) -> None:
         parts = sheet[key].values()
         assert sum(part["trades"] for part in parts) == len(done) > 0, key
         assert math.isclose(sum(part["pnl"] for part in parts), story.summary["total_pnl"]), key
-    assert next(title for title, _ in rows.split_tables(story.summary)) == "Exit rule"
+    assert next(title for title, *_ in rows.split_tables(story.summary)) == "Exit rule"
 
 
 def test_the_deepest_fall_is_the_summarys() -> None:
@@ -49,3 +50,27 @@ def test_the_deepest_fall_is_the_summarys() -> None:
     whole = math.prod(1.0 + value for _, value in sheet["by_month"]) - 1.0
     assert whole == pytest.approx(story.summary["return"], abs=1e-12)
     assert rows.fall_rows(story.summary)[0][3] == "not yet"
+
+
+def test_of_many_symbols_those_that_moved_most_are_shown_and_the_rest_counted() -> None:
+    chance = random.Random(3)
+    parts = {
+        f"C{number}/USDT": {"trades": 1, "win_rate": 0.5, "pnl": chance.uniform(-100, 100)}
+        for number in range(200)
+    }
+    ((title, shown, total),) = rows.split_tables({"tear_sheet": {"by_symbol": parts}})
+    assert (title, len(shown), total) == ("Symbol", rows.MOST_PARTS, 200)
+    left = {row[0] for row in shown}
+    least = min(abs(parts[name]["pnl"]) for name in left)
+    assert all(abs(each["pnl"]) <= least for name, each in parts.items() if name not in left)
+    profits = [parts[row[0]]["pnl"] for row in shown]
+    assert profits == sorted(profits, reverse=True)
+
+
+def test_as_many_symbols_as_fit_stay_in_the_contracts_order() -> None:
+    parts = {
+        f"C{number}": {"trades": 1, "win_rate": 0.0, "pnl": float(number % 5)}
+        for number in range(rows.MOST_PARTS)
+    }
+    ((_, shown, total),) = rows.split_tables({"tear_sheet": {"by_symbol": parts}})
+    assert ([row[0] for row in shown], total) == (list(parts), rows.MOST_PARTS)
