@@ -43,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Backtest and write the files."""
     from adapters.strategy_cli import short_report
+    from bot.commands.screen import show
     from bot.report.headline import told_lines
 
     is_code = args.subject.suffix == ".py"
@@ -64,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(json.dumps(answer, allow_nan=False) + "\n")
     else:
         lines = "".join(f"{line}\n" for line in told_lines(judgement.summary))
-        sys.stdout.write(lines + short_report(judgement.summary, files))
+        show(lines + short_report(judgement.summary, files))
     return 0
 
 

@@ -3,6 +3,7 @@
 import json
 import sys
 
+from bot.commands.screen import wrapped
 from bot.errors import StratwrightError
 from bot.redaction import inert
 
@@ -16,5 +17,6 @@ def show_error(error: StratwrightError, *, as_json: bool) -> int:
     else:
         hint = f"{error.hint}\n" if error.hint else ""
         # The message may quote a stranger's file; in CI nothing of it may be a command.
-        sys.stderr.write(inert(f"{error.message}\n{hint}"))
+        told = inert(f"{error.message}\n{hint}")
+        sys.stderr.write(wrapped(told) if sys.stderr.isatty() else told)
     return error.exit_code

@@ -93,6 +93,15 @@ def _figures(repository: "Repository", pull: "PullRequest") -> dict[str, Any]:
     return summary_at(repository, pull.draft.head, pull.draft.branch)
 
 
+def _equity(repository: "Repository", pull: "PullRequest") -> str:
+    """The equity of what a pull request proposes, in small bars."""
+    from bot.report.terminal import equity_line
+
+    folder = pull.draft.branch.replace("ai/generated", "artifacts", 1)
+    curve = repository.read(pull.draft.head, f"{folder}/equity_curve.csv")
+    return equity_line(curve or b"").removeprefix("equity  ")
+
+
 def _show(args: argparse.Namespace, repository: "Repository", forge: "Forge") -> str:
     from bot.commands.screen import rendered
     from bot.forge.port import Thread
@@ -116,6 +125,8 @@ def _show(args: argparse.Namespace, repository: "Repository", forge: "Forge") ->
         "run": draft.correlation_id,
         "opened": f"{pull.created} by {pull.author}",
         "result": figure_line(summary),
+        "equity": _equity(repository, pull),
+        "page": f"stratwright report {draft.correlation_id}",
         "check": f"stratwright verify {draft.tag}",
     }
     lines = [f"#{pull.number} {draft.title}", ""]

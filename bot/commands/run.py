@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,8 +74,15 @@ def run_one(path: Path, shop: "Workshop", progress: "Progress", *, as_json: bool
     with progress:
         result = run_line(path, shop)
     summary = _summary(result, shop)
-    answer = {**result.to_dict(), "figures": figures_of(summary)}
-    show((json.dumps(answer) if as_json else describe(result, summary)) + "\n")
+    if as_json:
+        answer = {**result.to_dict(), "figures": figures_of(summary)}
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+    else:
+        read = f"stratwright report {result.correlation_id}" if result.exit_code else ""
+        if result.pull_request is not None and shop.forge.kind == "local":
+            read = f"stratwright pr show {result.pull_request}"
+        show(f"{describe(result, summary)}\n" + (f"Next:\n  {read}\n" if read else ""))
     return result.exit_code
 
 

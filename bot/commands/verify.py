@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Check everything; 0 if all of it holds, 4 if something needed is not here, else 1."""
+    from bot.commands.screen import show
     from bot.git.repository import open_repository
     from bot.progress import Progress
     from bot.proof.other_version import trusted_places, verify_elsewhere
@@ -65,8 +66,10 @@ def run(args: argparse.Namespace) -> int:
     with progress:
         found = verify(args.tag, repository, checker)
     summary = summary_of(args.tag, repository)
-    told = as_json(found, summary) if args.json else as_text(found, summary)
-    sys.stdout.write(told + "\n")
+    if args.json:
+        sys.stdout.write(as_json(found, summary) + "\n")
+    else:
+        show(as_text(found, summary) + "\n")
     return found.exit_code
 
 

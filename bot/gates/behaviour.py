@@ -248,8 +248,8 @@ def _on_other_prices(
 ) -> tuple[str, Cause]:
     """Says what is wrong on other prices, and whether it is this gate's own reason."""
     frame = trial.perturbed[other_name(symbol)]
-    expected = contract_decisions(contract, program, frame, symbol)
-    difference = same_decisions(answers.record(), _within(expected, answers))
+    expected = contract_decisions(contract, program, frame, symbol, answers.bars)
+    difference = same_decisions(answers.record(), expected)
     if not difference:
         return "", ""
     before = tuple(whole[symbol][bar] for bar in answers.bars)
@@ -291,18 +291,8 @@ def _at_a_place(contract: Contract, program: Program, place: Place, answers: Ans
             odd = sorted(wanted ^ set(answers.signals.get(rule, ())))
             if odd:
                 return f"bar {odd[0]}: `signals` differs from the contract's {rule}"
-    expected = decisions_of(as_set, ruled, place.frame, values, place.symbol)
-    return same_decisions(answers.record(), _within(expected, answers))
-
-
-def _within(expected: Decisions, answers: Answers) -> Decisions:
-    """Gives decisions at the bars that were asked about."""
-    bars = set(answers.bars)
-    return {
-        "entries": {bar: order for bar, order in expected["entries"].items() if int(bar) in bars},
-        "exit_long": [bar for bar in expected["exit_long"] if bar in bars],
-        "exit_short": [bar for bar in expected["exit_short"] if bar in bars],
-    }
+    expected = decisions_of(as_set, ruled, place.frame, values, place.symbol, answers.bars)
+    return same_decisions(answers.record(), expected)
 
 
 def _first_difference(left: tuple[Answer, ...], right: tuple[Answer, ...]) -> int | None:

@@ -7,7 +7,7 @@ either can be replayed by the broker.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
@@ -50,30 +50,47 @@ class Decisions(TypedDict):
 
 
 def contract_decisions(
-    contract: Contract, program: Program, df: pd.DataFrame, symbol: str
+    contract: Contract,
+    program: Program,
+    df: pd.DataFrame,
+    symbol: str,
+    bars: Sequence[int] | None = None,
 ) -> Decisions:
-    """Says what the contract decides at every bar of one symbol's candles."""
-    return decisions_of(contract, program, df, evaluate(program, df), symbol)
+    """Says what the contract decides at every bar of one symbol's candles, or at some."""
+    return decisions_of(contract, program, df, evaluate(program, df), symbol, bars)
 
 
 def decisions_of(
-    contract: Contract, program: Program, df: pd.DataFrame, values: Mapping[str, Array], symbol: str
+    contract: Contract,
+    program: Program,
+    df: pd.DataFrame,
+    values: Mapping[str, Array],
+    symbol: str,
+    bars: Sequence[int] | None = None,
 ) -> Decisions:
     """Gives the decisions that follow from values that were computed already."""
     nothing = np.zeros(len(df), dtype=np.bool_)
+    asked = np.ones(len(df), dtype=np.bool_)
+    if bars is not None:
+        asked = nothing.copy()
+        asked[np.asarray(bars, dtype=np.int64)] = True
     long = np.asarray(values.get("enter_long", nothing), dtype=np.bool_)
     short = np.asarray(values.get("enter_short", nothing), dtype=np.bool_)
+    leave = {
+        rule: np.asarray(values.get(rule, nothing), dtype=np.bool_) & asked
+        for rule in ("exit_long", "exit_short")
+    }
     closes = series.column(df, "close")
     entries: dict[str, Order] = {}
-    for idx in np.flatnonzero(long != short).tolist():
+    for idx in np.flatnonzero((long != short) & asked).tolist():
         atrs = {field: float(values[f"{field}.atr"][idx]) for field in program.atr_periods}
         if not any(math.isnan(atr) for atr in atrs.values()):
             action = "BUY" if long[idx] else "SELL"
             entries[str(idx)] = _order(contract, program, symbol, action, float(closes[idx]), atrs)
     return {
         "entries": entries,
-        "exit_long": np.flatnonzero(values.get("exit_long", nothing)).tolist(),
-        "exit_short": np.flatnonzero(values.get("exit_short", nothing)).tolist(),
+        "exit_long": np.flatnonzero(leave["exit_long"]).tolist(),
+        "exit_short": np.flatnonzero(leave["exit_short"]).tolist(),
     }
 
 
