@@ -187,10 +187,11 @@ def short_report(report: Mapping[str, Any], files: Mapping[str, str]) -> str:
         return "-" if value is None else f"{value:.2%}"
 
     band = report["ambiguity_band"]
+    won = report["win_rate"] if report["total_trades"] else None
     ratio = "-" if report["sharpe"] is None else f"{report['sharpe']:.2f}"
     lines = [
         f"bars          {report['bars']}  ({report['start']} to {report['end']})",
-        f"trades        {report['total_trades']}, won {percent(report['win_rate'])}",
+        f"trades        {report['total_trades']}, won {percent(won)}",
         f"profit        {report['total_pnl']:.2f}  return {percent(report['return'])}"
         f"  (buy and hold {percent(report['buy_and_hold']['return'])})",
         f"drawdown      {percent(report['max_drawdown'])}  sharpe {ratio}",

@@ -4,7 +4,7 @@ import re
 import shutil
 import sys
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -75,7 +75,7 @@ def rendered(markdown: str) -> str:
                 yield part
 
     class Page(Markdown):
-        elements = {**Markdown.elements, "table_open": WholeTable}
+        elements: ClassVar = {**Markdown.elements, "table_open": WholeTable}
 
     page = io.StringIO()
     width = max(NARROW, min(shutil.get_terminal_size().columns, WIDE))

@@ -127,6 +127,8 @@ def _cells(row: "Tried", names: Sequence[str], figures: Sequence[str]) -> list[s
     shown = [f"{row.values[name]:g}" for name in names]
     for name in figures:
         value = row.figures[name]
+        if name == "win_rate" and not row.figures["total_trades"]:
+            value = None  # a share of nothing
         if value is None:
             shown.append("-")
         elif name in SHARES:

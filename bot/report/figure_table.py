@@ -28,6 +28,8 @@ FIGURES: tuple[tuple[str, str, Form], ...] = (
 def figure_at(summary: Mapping[str, Any], place: str) -> float | None:
     """Read a figure of a summary by its place, as `tear_sheet.omega`; None if it has none."""
     found: Any = summary
+    if place == "win_rate" and not number(summary.get("total_trades")):
+        return None  # a share of nothing
     for name in place.split("."):
         found = found.get(name) if isinstance(found, Mapping) else None
     return number(found)

@@ -201,7 +201,7 @@ def price_panel(
         told += f", {len(own) - finished} still open"
     if len(drawn) < len(own):
         told += f", the {len(drawn)} largest shown" if width == BROAD else f", {len(drawn)} shown"
-    elif symbols > 1:
+    elif symbols > 1 and (width == BROAD or finished == len(own)):
         told += f", one of {symbols} symbols"
     return [
         text(panel.left, top - 10, told),

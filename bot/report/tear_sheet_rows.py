@@ -13,7 +13,7 @@ SPLITS = (
     ("by_symbol", "Symbol"),
     ("by_hour", "Hour of entry, UTC"),
 )
-MOST_PARTS = 24  # a row for each hour; of more symbols than that, those that moved most
+MOST_PARTS = 24  # a row for each hour; of more symbols than that, the best and the worst
 # Monthly returns at which a cell of the heat map takes the next shade.
 _SHADES = (0.0, 0.02, 0.05, 0.1)
 
@@ -103,18 +103,18 @@ def fall_rows(summary: Mapping[str, Any]) -> list[tuple[str, ...]]:
 def split_tables(summary: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, ...]], int]]:
     """Divide the trades by what they have: a title, rows and how many rows there are in all.
 
-    A row has name, trades, win rate and profit. Where there are too many, those with the largest
-    profits and losses are left, the best first.
+    A row has name, trades, win rate and profit. Where there are too many, half of those shown are
+    the best by profit, half the worst.
     """
     tables = []
     for key, title in SPLITS:
         parts = list(part(sheet_of(summary), key).items())
         if len(parts) < 2 and not (parts and key == "by_exit"):
             continue
-        shown = parts
+        shown, half = parts, MOST_PARTS // 2
         if len(parts) > MOST_PARTS:
-            shown = sorted(parts, key=lambda each: -abs(each[1]["pnl"]))[:MOST_PARTS]
-            shown.sort(key=lambda each: -each[1]["pnl"])
+            ordered = sorted(parts, key=lambda each: -each[1]["pnl"])
+            shown = [*ordered[:half], *ordered[-half:]]
         rows: list[tuple[str, ...]] = [
             (
                 name.replace("_", " ") if key == "by_exit" else name,

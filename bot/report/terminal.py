@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from bot.report.figure_table import figure_at
 from bot.report.figures import decimal, number, percent
 from bot.report.inert import one_line
 from bot.report.story import Judged
@@ -36,7 +37,7 @@ def figure_table(summary: Mapping[str, Any]) -> str:
         return ""
     asked = [
         ("profit", decimal(summary.get("total_pnl"), sign=True)),
-        ("trades won", percent(summary.get("win_rate"))),
+        ("trades won", percent(figure_at(summary, "win_rate"))),
         ("return", percent(summary.get("return"), sign=True)),
         ("best trade", decimal(summary.get("best_trade"), sign=True)),
         ("a year", percent(summary.get("annual_return"), sign=True)),

@@ -11,6 +11,7 @@ from Backtest.positions import Trade
 from bot.contract.code_paths import FREQTRADE_FOLDER
 from bot.contract.model import Contract
 from bot.report.behaviour import BehaviourChange
+from bot.report.figure_table import figure_at
 from bot.report.figures import (
     NO_VALUE,
     count,
@@ -99,7 +100,7 @@ def metric_rows(story: Story) -> list[tuple[str, str, str]]:
         ("Sortino", decimal(get("sortino")), "annualised, downside only"),
         ("Calmar", decimal(get("calmar")), "annual return over max drawdown"),
         ("Trades", count(get("total_trades")), wins),
-        ("Win rate", percent(get("win_rate")), extremes),
+        ("Win rate", percent(figure_at(story.summary, "win_rate")), extremes),
         ("Profit factor", decimal(get("profit_factor")), "gross profit over gross loss"),
         ("Expectancy", decimal(get("expectancy"), sign=True), "mean profit of a trade"),
         ("Exposure", percent(get("exposure")), "share of candles with an open position"),

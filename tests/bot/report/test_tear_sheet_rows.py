@@ -2,10 +2,13 @@
 
 import math
 import random
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from bot.report import tear_sheet_rows as rows
+from bot.report.page import report_html
 from tests.bot.report.stories import told
 
 
@@ -52,7 +55,7 @@ def test_the_deepest_fall_is_the_summarys() -> None:
     assert rows.fall_rows(story.summary)[0][3] == "not yet"
 
 
-def test_of_many_symbols_those_that_moved_most_are_shown_and_the_rest_counted() -> None:
+def test_of_many_symbols_the_best_and_the_worst_are_shown_and_all_are_counted() -> None:
     chance = random.Random(3)
     parts = {
         f"C{number}/USDT": {"trades": 1, "win_rate": 0.5, "pnl": chance.uniform(-100, 100)}
@@ -60,11 +63,16 @@ def test_of_many_symbols_those_that_moved_most_are_shown_and_the_rest_counted() 
     }
     ((title, shown, total),) = rows.split_tables({"tear_sheet": {"by_symbol": parts}})
     assert (title, len(shown), total) == ("Symbol", rows.MOST_PARTS, 200)
-    left = {row[0] for row in shown}
-    least = min(abs(parts[name]["pnl"]) for name in left)
-    assert all(abs(each["pnl"]) <= least for name, each in parts.items() if name not in left)
-    profits = [parts[row[0]]["pnl"] for row in shown]
-    assert profits == sorted(profits, reverse=True)
+    ordered = sorted(parts, key=lambda name: parts[name]["pnl"], reverse=True)
+    half = rows.MOST_PARTS // 2
+    assert [row[0] for row in shown] == [*ordered[:half], *ordered[-half:]]
+    page = report_html(replace(told("oversold_dip"), summary=summary_with(parts)))
+    assert "The 12 best and the 12 worst, of 200; summary.json has all of them." in page
+
+
+def summary_with(parts: dict[str, dict[str, float]]) -> dict[str, Any]:
+    summary = told("oversold_dip").summary
+    return {**summary, "tear_sheet": {**summary["tear_sheet"], "by_symbol": parts}}
 
 
 def test_as_many_symbols_as_fit_stay_in_the_contracts_order() -> None:

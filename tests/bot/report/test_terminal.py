@@ -59,9 +59,11 @@ def test_a_table_wraps_its_last_column_and_keeps_the_others_in_line() -> None:
 
 def test_figures_fit_and_are_left_out_where_nothing_was_played() -> None:
     assert figure_table({}) == ""
-    text = figure_table({"bars": 10, "return": -0.0101, "win_rate": 0.5, "sharpe": None})
+    played = {"bars": 10, "return": -0.0101, "win_rate": 0.5, "sharpe": None, "total_trades": 4}
+    text = figure_table(played)
     assert "return              -1.01%" in text
     assert "trades won          50.00%" in text
+    assert "50.00%" not in figure_table({**played, "total_trades": 0})
     assert max(map(len, text.splitlines())) <= WIDTH
 
 

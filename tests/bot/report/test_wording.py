@@ -3,6 +3,7 @@ from typing import Any
 
 from bot.contract.goals import Acceptance
 from bot.report import wording
+from bot.report.figure_table import figure_rows
 from bot.report.story import Story
 from tests.bot.report.stories import PASSED, REFUSED, told
 
@@ -70,3 +71,12 @@ def test_the_command_is_safe_to_paste() -> None:
     assert wording.reproduce_command(told()).startswith("stratwright verify ai/oversold-dip/")
     evil = replace(told(), tag="x; rm -rf ~\n`id`")
     assert wording.reproduce_command(evil) == "stratwright verify 'x; rm -rf ~ `id`'"
+
+
+def test_no_trades_have_no_win_rate() -> None:
+    """Nought won of nought is not a share of nought."""
+    story = told("oversold_dip")
+    none = replace(story, summary={**story.summary, "total_trades": 0, "win_rate": 0.0})
+    rows = {name: value for name, value, _ in wording.metric_rows(none)}
+    assert rows["Win rate"] == "\N{EN DASH}"
+    assert dict(figure_rows(none.summary))["Win rate"] == "\N{EN DASH}"
