@@ -36,3 +36,15 @@ def test_everything_that_the_readme_links_to_is_there_and_its_pictures_are_small
     pictures = [HOUSE / link for link in links if link.endswith(".png")]
     assert len(pictures) == 2
     assert all(picture.stat().st_size < 150_000 for picture in pictures)
+
+
+def test_nobody_is_told_to_install_a_package_that_the_index_does_not_have() -> None:
+    """Until there is a release, an extra is installed from a checkout or from its address."""
+    pages = [HOUSE / "README.md", *HOUSE.glob("docs/**/*.md")]
+    sources = [file for room in ROOMS[:4] for file in (HOUSE / room).rglob("*.py")]
+    told = re.compile(r"pip install\s+(?:-\S+\s+)*[\"']?stratwright(?!\[\w+\] @ git\+https)\b.*")
+    extra = re.compile(r"stratwright\[\w+\](?! @ git\+https)")
+    assert len(sources) > 300
+    for file in (*pages, *sources):
+        text = file.read_text("utf-8")
+        assert told.findall(text) + extra.findall(text) == [], file

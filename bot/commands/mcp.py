@@ -19,7 +19,7 @@ def run(args: argparse.Namespace) -> int:
     from bot.files import repository_root
 
     if find_spec("mcp") is None:
-        raise WorldError("the package mcp is not installed", "pip install 'stratwright[mcp]'")
+        raise WorldError("the package mcp is not installed", "pip install '.[mcp]' in a checkout")
     root = args.repository or repository_root(Path("x"))
     if not root.is_dir():
         raise InputError(f"{root} is not a folder", "Give --repository a checkout.")

@@ -97,13 +97,21 @@ def missing_candles(document: Mapping[str | int, object], root: Path) -> list[Fa
     data, market = document.get("data"), document.get("market")
     name = data.get("path") if isinstance(data, dict) else None
     symbols = market.get("symbols") if isinstance(market, dict) else None
-    if not isinstance(name, str) or not isinstance(symbols, list) or "\0" in name:
+    if not isinstance(name, str) or "\0" in name:
         return []
-    known = [symbol for symbol in symbols if isinstance(symbol, str)]
-    files = dict.fromkeys(name.replace("{symbol}", file_symbol(symbol)) for symbol in known)
+    listed = symbols if isinstance(symbols, list) else []
+    known = [file_symbol(symbol) for symbol in listed if isinstance(symbol, str)]
+    files = dict.fromkeys(name.replace("{symbol}", symbol) for symbol in known)
+    if "{symbol}" not in name:
+        files = {name: None}
     absent = [file for file in files if not _leaves(file) and not (root / file).exists()]
     return [
-        Fault(("data", "path"), f"{printable(file)} is not there", nearest=_beside(root / file))
+        Fault(
+            ("data", "path"),
+            f"{printable(file)} is not there",
+            allowed="a path from the top of the repository; `stratwright data list` shows candles",
+            nearest=_beside(root / file),
+        )
         for file in absent
     ]
 

@@ -137,7 +137,8 @@ def _bytes_of(
         if data is not None:
             return name, Path(name), data
     hint = (
-        "data.path counts from the top of the repository; commit the file if Git does not have it"
+        "data.path counts from the top of the repository; commit the file if Git does not have "
+        "it. `stratwright data list` shows the candles that are here."
     )
     raise CandleError(f"{names[0]} is not there", hint)
 

@@ -90,4 +90,4 @@ def _no_commit(git: GitCommand, head: str) -> InputError:
         message = f"the branch {head!r} has no commit yet"
         return InputError(message, "Commit to it, or switch to a branch that has: git switch main")
     message = "the repository has no commit yet, so there is nothing to propose a change to"
-    return InputError(message, 'Make one: git add contracts && git commit -m "first contract"')
+    return InputError(message, 'Make one: git add --all && git commit -m "first contract"')

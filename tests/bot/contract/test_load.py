@@ -628,7 +628,8 @@ def test_missing_candles_are_told_with_the_other_mistakes(tmp_path: Path) -> Non
     (tmp_path / "data/btc_1h.csv").write_text("", "utf-8")
     with pytest.raises(ContractError) as stop:
         load_contract(path)
-    assert 'data/btc.csv is not there; did you mean "btc_1h.csv"?' in str(stop.value)
+    assert "data/btc.csv is not there; allowed: a path from the top" in str(stop.value)
+    assert 'did you mean "btc_1h.csv"?' in str(stop.value)
     (tmp_path / "data/btc.csv").write_text("", "utf-8")
     with pytest.raises(ContractError) as stop:
         load_contract(path)
@@ -639,3 +640,10 @@ def test_missing_candles_are_told_with_the_other_mistakes(tmp_path: Path) -> Non
 def test_odd_paths_of_candles_are_not_looked_for(tmp_path: Path, name: object) -> None:
     document = {"data": {"path": name}, "market": {"symbols": ["BTC/USDT"]}}
     assert missing_candles(document, tmp_path) == []
+
+
+def test_missing_candles_are_told_though_the_symbols_are_wrong(tmp_path: Path) -> None:
+    document = {"data": {"path": "data/btc.csv"}, "market": {"symbol": "BTC/USDT"}}
+    assert [fault.where for fault in missing_candles(document, tmp_path)] == [("data", "path")]
+    each = {"data": {"path": "data/{symbol}.csv"}, "market": {"symbol": "BTC/USDT"}}
+    assert missing_candles(each, tmp_path) == []
