@@ -350,7 +350,8 @@ def check_columns(columns: Candles, symbols: Sequence[str] | None = None) -> Non
     """
     if len(columns) == 0:
         raise CandleError("there are no candles", "Give at least one row")
-    _refuse_seconds(columns.times)
+    if words := seconds_words(columns.times):
+        raise CandleError(words, "Write milliseconds (multiply by 1000), or ISO 8601")
     if symbols is None and pass_columns(columns):
         return
     wrong = _first_malformed(columns)
@@ -362,15 +363,15 @@ def check_columns(columns: Candles, symbols: Sequence[str] | None = None) -> Non
         raise _at(late, f"its time {moment} is not after the candle before it")
 
 
-def _refuse_seconds(times: NDArray[np.int64]) -> None:
-    """Refuse whole seconds, which as milliseconds would be the first weeks of 1970."""
+def seconds_words(times: NDArray[np.int64]) -> str:
+    """Names whole seconds, which as milliseconds would be the first weeks of 1970; else empty."""
     first, last = int(times[0]), int(times[-1])
-    if _SECONDS[0] <= min(first, last) and max(first, last) <= _SECONDS[1]:
-        raise CandleError(
-            f"its timestamps look like seconds: {first} would be {iso(first)} in milliseconds, "
-            f"and is {iso(first * 1000)} in seconds",
-            "Write milliseconds (multiply by 1000), or ISO 8601",
-        )
+    if not (_SECONDS[0] <= min(first, last) and max(first, last) <= _SECONDS[1]):
+        return ""
+    return (
+        f"its timestamps look like seconds: {first} would be {iso(first)} in milliseconds, "
+        f"and is {iso(first * 1000)} in seconds"
+    )
 
 
 def check_spacing(columns: Candles, timeframe: str, label: str) -> None:

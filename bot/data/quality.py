@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from Backtest.candles import Candles, columns_of, raw_frame, read_bytes, tidy_candles
+from Backtest.candles import (
+    Candles,
+    columns_of,
+    raw_frame,
+    read_bytes,
+    seconds_words,
+    tidy_candles,
+)
 from Backtest.rows import TIME_NAMES, Row, fault_of
 from Backtest.sim_errors import BacktestError
 from Backtest.times import DAY_MS, UNIT_MS, in_words, iso, timeframe_ms
@@ -183,7 +190,9 @@ def _volume(candles: Candles) -> Finding:
 
 
 def _zone(times: NDArray[np.int64], timeframe: str, written: str) -> Finding:
-    """Finds candles that do not begin where candles of UTC begin."""
+    """Finds times in seconds, and candles that do not begin where candles of UTC begin."""
+    if len(times) and (words := seconds_words(times)):
+        return Finding("time zone", WRONG, f"{words}; multiply them by 1000")
     step = _step(timeframe)
     if step is None or step > DAY_MS:
         return Finding("time zone", OK, written)

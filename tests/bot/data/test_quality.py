@@ -156,3 +156,14 @@ def test_many_candles_make_a_small_picture(tmp_path: Path) -> None:
     wave = 100 + np.sin(times / 1e9)
     candles = Candles(times, wave, wave + 1, wave - 1, wave, np.ones(len(times)))
     assert len(quality_svg(check_columns(candles, "written in UTC"), "long")) < 60_000
+
+
+def test_times_in_seconds_are_wrong_and_said(hours: pd.DataFrame, tmp_path: Path) -> None:
+    """As milliseconds they would be the first weeks of 1970, and a run refuses them."""
+    moments = pd.to_datetime(hours["timestamp"], utc=True).to_numpy(dtype="datetime64[s]")
+    seconds = hours.assign(timestamp=moments.astype("int64"))
+    told = found(seconds, tmp_path, "time zone")
+    assert told.level == WRONG
+    assert "its timestamps look like seconds" in told.words
+    whole = hours.assign(timestamp=moments.astype("int64") * 1000)
+    assert found(whole, tmp_path, "time zone").level == OK
