@@ -217,7 +217,8 @@ def parse_file(data: bytes, name: str, kind: type[Read], hint: str = _HINT) -> R
         raise InputError(f"{name}: {error}", hint) from None
     except ValidationError as error:
         lines = [
-            f"{name}: {'.'.join(map(str, each['loc']))}: {each['msg']}"
+            f"{name}: {'.'.join(map(str, each['loc']))}: "
+            f"{'unknown key' if each['type'] == 'extra_forbidden' else each['msg']}"
             for each in error.errors()[:20]
         ]
         raise InputError("\n".join(lines), hint) from None

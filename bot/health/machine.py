@@ -17,6 +17,7 @@ from bot.gates.freqtrade.installation import (
 )
 from bot.gates.table import NAMES
 from bot.git.repository import open_repository
+from bot.settings import FILE, parse_settings
 from sandbox_runner.docker.docker_engine import DockerSandbox, engine_may_answer
 from sandbox_runner.port import Sandbox, SandboxUnavailable, open_sandbox
 from sandbox_runner.probe import try_isolation
@@ -84,9 +85,19 @@ def _repository(place: Path) -> Iterator[Finding]:
     yield Finding(
         "repository", True, f"{name}, base {base.branch or 'detached'} {base.commit[:12]}"
     )
+    yield _settings(repository.read(base.commit, FILE))
     yield Finding("committer", True, person)
     detail = "pushes to origin" if pushes else "no remote: proposals stay here"
     yield Finding("remote", pushes, detail, needed=False)
+
+
+def _settings(written: bytes | None) -> Finding:
+    """Says whether the settings of the base branch can be read."""
+    try:
+        parse_settings(written)
+    except StratwrightError as error:
+        return Finding("settings", False, error.message, error.hint)
+    return Finding("settings", True, FILE if written is not None else "the defaults")
 
 
 def _sandbox(kind: str) -> Iterator[Finding]:

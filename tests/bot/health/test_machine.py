@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bot.health.machine import examine_machine
+from tests.bot.git.worlds import commit_file, make_world
 
 TRIED = ["identity", "network", "host files", "environment", "pids", "memory", "disk", "time"]
 # Good to have: without Landlock the other layers hold.
@@ -28,3 +29,16 @@ def test_an_engine_that_does_not_answer_is_told_and_not_needed(
     assert found["sandbox"].detail.startswith("namespace (")
     assert (found["docker"].well, found["docker"].needed) == (False, False)
     assert "does not answer" in found["docker"].detail
+
+
+@pytest.mark.parametrize(
+    ("written", "well"), [("label: mine\n", True), ("coder: agent\n", False), (None, True)]
+)
+def test_settings_that_a_run_would_refuse_are_told(
+    tmp_path: Path, written: str | None, well: bool
+) -> None:
+    world = make_world(tmp_path, remote=False)
+    if written is not None:
+        commit_file(world.work, "stratwright.yml", written)
+    found = {finding.name: finding for finding in examine_machine(world.work)}
+    assert (found["settings"].well, found["settings"].needed) == (well, True)

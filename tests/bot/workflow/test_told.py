@@ -36,6 +36,15 @@ def test_a_refusal_stands_on_the_commit_that_brought_the_contract(world: World) 
     assert forge.threads.all(Thread(commit=later)) == ()
 
 
+@pytest.mark.parametrize("reserved", ["coder: agent", "coder: cli", "optimize: {trials: 5}"])
+def test_what_is_not_built_yet_is_refused_when_it_is_pushed(world: World, reserved: str) -> None:
+    before, after = world.commit({PATH: f"{DIP}{reserved}\n"})
+    ran = run_event(world, "push", push(before, after))
+    assert ran.codes["write"] == 2
+    (said,) = forge_of(world).threads.all(Thread(commit=after))
+    assert "not built yet" in said.body
+
+
 def test_an_old_refusal_run_again_after_the_mending_says_that_a_newer_version_is_there(
     world: World,
 ) -> None:
