@@ -193,17 +193,18 @@ def judge_trial(
 
 
 def told_once(verdicts: tuple[Verdict, ...], crash: str) -> tuple[Verdict, ...]:
-    """Let one gate tell of a crash; the others point to it."""
+    """Let one gate tell of a crash, and where it was; the others point to it."""
     core = crash.removeprefix("the strategy failed with ")
     if not core:
         return verdicts
-    teller = next((verdict.name for verdict in verdicts if core in verdict.reason), "")
-    return tuple(
-        replace(verdict, figure="not run", reason=f"not run: see {teller}", next_step=STEP)
-        if core in verdict.reason and verdict.name != teller
-        else verdict
-        for verdict in verdicts
-    )
+    same = [verdict for verdict in verdicts if core in verdict.reason]
+    if not same:
+        return verdicts
+    placed = next((one.where for one in same if ":" in one.where), same[0].where)
+    first = replace(same[0], where=placed)
+    pointing = {"figure": "not run", "reason": f"not run: see {first.name}", "next_step": STEP}
+    told = {one.name: replace(one, **pointing) for one in same} | {first.name: first}
+    return tuple(told.get(verdict.name, verdict) for verdict in verdicts)
 
 
 def _replay(work: Assignment, trial: Trial) -> tuple[Judgement | None, str, Mapping[str, Any]]:

@@ -22,6 +22,14 @@ def test_one_gate_tells_of_a_crash_and_the_others_point_to_it() -> None:
     assert rest[0].cause == "no answer"
 
 
+def test_the_line_of_a_crash_is_told_with_it() -> None:
+    tested = Verdict("pytest", False, "3 tests", f"the decisions differ: {CRASH}", "tests/x.py")
+    other = Verdict("determinism", False, "no answer", CRASH, "Backtest/codes/x.py:41")
+    first, second = told_once((tested, other), CRASH)
+    assert first.where == "Backtest/codes/x.py:41"
+    assert second.reason == "not run: see pytest"
+
+
 def test_another_reason_stays_as_it_is() -> None:
     tested = Verdict("pytest", False, "3 tests", "test_b failed: assert 1 == 2")
     other = Verdict("determinism", False, "no answer", CRASH)
