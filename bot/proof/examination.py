@@ -202,8 +202,10 @@ def told_once(verdicts: tuple[Verdict, ...], crash: str) -> tuple[Verdict, ...]:
         return verdicts
     placed = next((one.where for one in same if ":" in one.where), same[0].where)
     first = replace(same[0], where=placed)
-    pointing = {"figure": "not run", "reason": f"not run: see {first.name}", "next_step": STEP}
-    told = {one.name: replace(one, **pointing) for one in same} | {first.name: first}
+    reason = f"not run: see {first.name}"
+    told = {
+        one.name: replace(one, figure="not run", reason=reason, next_step=STEP) for one in same
+    } | {first.name: first}
     return tuple(told.get(verdict.name, verdict) for verdict in verdicts)
 
 
