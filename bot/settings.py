@@ -15,6 +15,7 @@ from bot.errors import InputError
 
 FILE = "stratwright.yml"
 WORKFLOW = ".github/workflows/stratwright.yml"
+DEPLOY_WORKFLOW = ".github/workflows/stratwright-deploy.yml"
 FORM = ".github/ISSUE_TEMPLATE/strategy.yml"
 MOST_BYTES = 64_000
 _MOST_DEPTH = 20
@@ -127,6 +128,46 @@ class ApprovalPolicy(_Part):
     self_approval: tuple[Literal["paper", "dry-run", "live"], ...] | None = None
 
 
+_Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/@:+-]{0,99}$")]
+
+
+class DeployTarget(_Part):
+    """Where an environment's approvals are for: one host, one account, so much capital.
+
+    Attributes:
+        capital, max_order: in the currency; max_order is the capital where nothing is said.
+        symbols: none means the contract's.
+        run_days, start_hours: how long it may run, and within how long it has to be started.
+    """
+
+    host: _Word
+    account: _Word
+    capital: _Money = "1000"
+    max_order: _Money | None = None
+    currency: _Word = "USDT"
+    brokers: tuple[_Word, ...] = ("paper",)
+    symbols: tuple[_Word, ...] = ()
+    run_days: int = Field(7, ge=1, le=366)
+    start_hours: int = Field(24, ge=1, le=24)
+
+
+class Deploy(_Part):
+    """What GitHub's environments approve; an environment without a target approves nothing.
+
+    Attributes:
+        on_approve: where `/stratwright approve` deploys to; on_merge: where a merge does.
+    """
+
+    paper: DeployTarget | None = None
+    live: DeployTarget | None = None
+    on_approve: Literal["paper", "live"] = "paper"
+    on_merge: Literal["paper", "live"] | None = None
+
+    def target(self, environment: str) -> DeployTarget | None:
+        """Give the target of an environment."""
+        return {"paper": self.paper, "live": self.live}.get(environment)
+
+
 class Settings(_Part):
     """What a repository says about its bot."""
 
@@ -147,6 +188,7 @@ class Settings(_Part):
     pull_requests: PullRequests = PullRequests()
     committer: Committer = Committer()
     approval: ApprovalPolicy = ApprovalPolicy()
+    deploy: Deploy = Deploy()
 
 
 Read = TypeVar("Read", bound=BaseModel)

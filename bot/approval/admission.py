@@ -6,9 +6,12 @@ from datetime import UTC, datetime
 from bot.approval.checks import Facts, check
 from bot.approval.claims import Claim
 from bot.approval.desk import Desk
+from bot.approval.halting import tell
 from bot.approval.host_state import Start
 from bot.approval.reasons import ApprovalRefused, Refusal
-from bot.approval.record import Mode
+from bot.approval.record import Mode, Record
+from bot.approval.subject import name_of
+from bot.bus.port import EventName
 
 _WORDS = {
     "revoked-key": "revoked",
@@ -73,6 +76,31 @@ def state_of(claim: Claim, facts: Facts) -> str:
             detail = next(each.detail for each in refusals if each.code == code)
             return f"{word}: {name} {f'({detail})' if detail else ''}".rstrip()
     return f"refused: {name} ({', '.join(sorted(codes))})"
+
+
+def announce(desk: Desk, record: Record) -> tuple[Refusal, ...]:
+    """Tells the bus that a record was signed, and that it is in force; gives why it is not."""
+    facts = desk.look(record.tag).facts
+    claim = next((c for c in facts.claims if c.record.digest == record.digest), Claim(record))
+    refusals = check(claim, facts)
+    correlation = name_of(record.tag)[1]
+    tell(desk, EventName.APPROVAL_GRANTED, record.scope, told(record), correlation)
+    if not refusals:
+        tell(desk, EventName.DEPLOYED, record.scope, told(record), correlation)
+    return refusals
+
+
+def told(record: Record) -> dict[str, object]:
+    """Gives what programs are told of a record."""
+    return {
+        "approval_token": record.token,
+        "tag": record.tag,
+        "commit": record.commit,
+        "mode": record.mode,
+        "host": record.host,
+        "record": record.digest,
+        "approvers": list(record.approvers),
+    }
 
 
 def begin(desk: Desk, tag: str, mode: Mode) -> Claim:

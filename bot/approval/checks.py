@@ -28,6 +28,9 @@ class Facts:
         claims: all of the chain. halts: from bus, file and this host's memory.
         starts: what was started here, by nonce.
         verified: what `verify` said of the tag; None where nobody asked it now.
+        granted: whom a forge saw approving, where its environment's key attests them. People's own
+            keys are not known there: what stands in the chain is taken to be signed.
+        objections: what the forge itself shows against it.
     """
 
     now: int
@@ -40,6 +43,8 @@ class Facts:
     halts: tuple[HaltSeen, ...] = ()
     starts: Mapping[str, Start] = field(default_factory=dict)
     verified: str | None = None
+    granted: frozenset[str] | None = None
+    objections: tuple[Refusal, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,9 @@ def check_new(record: Record, facts: Facts) -> tuple[Refusal, ...]:
     people = [name for name in record.approvers if name not in facts.host.file.machines]
     if (count := facts.host.count(people)) < needed:
         refusals.append(Refusal("too-few-approvers", f"{count} of {needed}"))
-    refusals += _locked(record, facts)
+    refusals += [*_locked(record, facts), *facts.objections]
+    if facts.granted is not None and not {*record.approvers} <= facts.granted:
+        refusals.append(Refusal("moved-meanwhile", "an approval was taken back"))
     if facts.verified != "holds":
         refusals.append(Refusal("not-verified", facts.verified or "it was not verified"))
     return tuple(refusals)
@@ -95,7 +102,8 @@ def in_force(facts: Facts, scope: str, environment: str) -> Iterator[Claim]:
         if (record.scope, record.environment) != (scope, environment) or over or stale:
             continue
         signed, _ = read_signatures(claim, facts)
-        if (signed.people or signed.machines) and not [*_course(claim, facts)]:
+        counts = facts.granted is not None or signed.people or signed.machines
+        if counts and not [*_course(claim, facts)]:
             yield claim
 
 
@@ -103,12 +111,16 @@ def is_signed(claim: Claim, facts: Facts) -> bool:
     """Says whether everybody whom a record names has signed it, or the environment's key has.
 
     What was signed stays signed: neither a signature that somebody puts beside the others nor a
-    key that expires or is taken back brings back what the record replaced.
+    key that expires or is taken back brings back what the record replaced. For money the
+    environment's key alone ends nothing, as it starts nothing.
     """
+    if facts.granted is not None:
+        return True
     host = replace(facts.host, signers=replace(facts.host.signers, revoked=frozenset()))
     signed, _ = read_signatures(claim, replace(facts, host=host, now=claim.record.issued_at))
     people = {*claim.record.approvers} - {*facts.host.file.machines}
-    return bool(signed.machines) or (bool(people) and people <= {*signed.people})
+    attested = bool(signed.machines) and claim.record.mode != "live"
+    return attested or (bool(people) and people <= {*signed.people})
 
 
 def read_signatures(claim: Claim, facts: Facts) -> tuple[Signed, list[Refusal]]:

@@ -9,31 +9,30 @@ from adapters.clock import Clock
 from bot.approval.chain import BRANCH, EVERYTHING, Chain, Entry, append, read_chain
 from bot.approval.checks import Facts
 from bot.approval.claims import chain_halts, read_claims
-from bot.approval.host import read_host
+from bot.approval.host import Host, read_host
 from bot.approval.host_state import HaltSeen, HostState
 from bot.approval.policy import is_looser, tighten
 from bot.approval.reasons import ApprovalRefused, Refusal
 from bot.approval.subject import Subject, read_subject
 from bot.bus.port import APPROVALS, Event, EventName, open_bus
 from bot.errors import InputError
+from bot.git.base import Base
 from bot.git.repository import Repository
 from bot.settings import FILE, ApprovalPolicy, parse_settings
 
 
 @dataclass(frozen=True)
 class Look:
-    """What was there at one moment: the facts, and the chain that they come from."""
+    """What was there at one moment: the facts, their chain, and the default branch."""
 
     facts: Facts
     chain: Chain
+    base: Base
 
     def same_bytes(self, other: "Look") -> bool:
-        """Says whether two looks saw the same tag, host and policy."""
-        mine, theirs = (
-            (look.facts.subject, look.facts.host, look.facts.policy, look.facts.loosened)
-            for look in (self, other)
-        )
-        return mine == theirs
+        """Says whether two looks saw the same tag, host, policy and approvals."""
+        names = ("subject", "host", "policy", "loosened", "granted", "objections")
+        return all(getattr(self.facts, name) == getattr(other.facts, name) for name in names)
 
 
 @dataclass(frozen=True)
@@ -48,6 +47,10 @@ class Desk:
     def now(self) -> int:
         """Tells the second of the host's own clock."""
         return int(self.clock.now().timestamp())
+
+    def host(self) -> Host:
+        """Reads the host's own file."""
+        return read_host(self.host_file, self.repository.root)
 
     def chain(self, *, alone: bool = False) -> Chain:
         """Reads the chain, and remembers its head.
@@ -74,7 +77,7 @@ class Desk:
             ApprovalRefused: the chain cannot be believed.
         """
         now = self.now()
-        host = read_host(self.host_file, self.repository.root)
+        host = self.host()
         base = self.repository.default_base()
         wished = self._policy(base.commit)
         subject: Subject | Refusal
@@ -96,7 +99,7 @@ class Desk:
             starts=self.state.starts(),
             verified=verified,
         )
-        return Look(facts, chain)
+        return Look(facts, chain, base)
 
     def halts(self, now: int) -> tuple[HaltSeen, ...]:
         """Gathers the halts of this host and of the bus, and remembers the bus's for good."""

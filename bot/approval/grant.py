@@ -20,8 +20,8 @@ from bot.git.remote import StaleView
 _DAY_S, _HOUR_S = 86_400, 3_600
 _ATTEMPTS = 3
 
-Verify = Callable[[str], str]
-"""Runs the line again for a tag, and gives the outcome: `holds`, or what is the matter."""
+Verify = Callable[[str, str], str]
+"""Runs the line again for a tag and its commit; gives `holds`, or what is the matter."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class Wish:
         approvers: everybody who is to sign; each of them signs the same bytes.
         replaces: the token of the approval that this one ends.
         older: whether a tag is meant that the branch has left behind, as in a rollback.
+        requester: who asked for it, where that is not who made the tag.
+        nonce: for a wish that may be asked for twice, and is granted once.
     """
 
     mode: Mode
@@ -48,6 +50,8 @@ class Wish:
     reason: str = ""
     replaces: str = ""
     older: bool = False
+    requester: str = ""
+    nonce: str = ""
 
 
 class Door(Protocol):
@@ -76,8 +80,7 @@ def grant(desk: Desk, tag: str, wish: Wish, door: Door, verify: Verify, lock: st
     Raises:
         ApprovalRefused: with every reason; nothing was published.
     """
-    before = desk.look(tag)
-    look = verified_look(desk, tag, verify(tag), before)
+    look = _verified(desk, tag, verify)
     try:
         record = draft(wish, look.facts, lock)
     except ValidationError as error:
@@ -93,9 +96,16 @@ def countersign(desk: Desk, tag: str, token: str, door: Door, verify: Verify) ->
     Raises:
         ApprovalRefused: with every reason; nothing was published.
     """
-    before = desk.look(tag)
-    look = verified_look(desk, tag, verify(tag), before)
+    look = _verified(desk, tag, verify)
     return _sign(desk, find(look.facts, tag, token), look, door)
+
+
+def _verified(desk: Desk, tag: str, verify: Verify) -> Look:
+    """Looks, has the very commit verified that was seen, and looks again."""
+    before = desk.look(tag)
+    if isinstance(before.facts.subject, Refusal):
+        raise ApprovalRefused(before.facts.subject)
+    return verified_look(desk, tag, verify(tag, before.facts.subject.commit), before)
 
 
 def find(facts: Facts, tag: str, token: str) -> Claim:
@@ -125,7 +135,7 @@ def draft(wish: Wish, facts: Facts, lock: str) -> Record:
     return Record(
         token=token_of(facts.now),
         issued_at=facts.now,
-        nonce=secrets.token_hex(16),
+        nonce=wish.nonce or secrets.token_hex(16),
         repository=facts.repository,
         workflow=subject.task.workflow,
         task=subject.task.task,
@@ -145,7 +155,7 @@ def draft(wish: Wish, facts: Facts, lock: str) -> Record:
         history_bars=wish.history_bars or subject.warmup,
         approvers=tuple(sorted({*wish.approvers})),
         author=subject.author,
-        requester=subject.requester,
+        requester=wish.requester or subject.requester,
         reason=wish.reason,
         replaces=replaced,
         start_by=facts.now + min(wish.start_hours * _HOUR_S, _DAY_S),

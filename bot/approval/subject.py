@@ -26,6 +26,7 @@ class Subject:
         broken: the first file that is not the one that the evidence names; empty if all are.
         green: whether every gate of the evidence passed.
         author: who changed the contract last; requester: who had the tag made.
+        path: the contract's; changed_by: the commit that changed it last.
     """
 
     tag: str
@@ -45,6 +46,8 @@ class Subject:
     requester: str
     broken: str
     green: bool
+    path: str = ""
+    changed_by: str = ""
 
 
 def read_subject(repository: Repository, tag: str) -> Subject:
@@ -72,6 +75,7 @@ def read_subject(repository: Repository, tag: str) -> Subject:
         gates = json.loads(repository.read(commit, f"{folder}/gates.json") or b"")
         files = {name: repository.read(commit, name) for name in listed}
         tagger = _TAGGER.search(raw)
+        changed_by, author = _last_change(repository, commit, path)
         return Subject(
             tag,
             task,
@@ -86,10 +90,12 @@ def read_subject(repository: Repository, tag: str) -> Subject:
             str(product["digest"]),
             _symbols(path, files[path] or b""),
             int(summary["signals"]["warmup"]),
-            _author(repository, commit, path),
+            author,
             tagger[1].decode("utf-8", "replace") if tagger else "",
             _broken(repository.message_of(commit), statement, files, listed),
             gates["passed"] is True and all(each["passed"] is True for each in gates["gates"]),
+            path,
+            changed_by,
         )
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         raise refuse("other-bytes", f"{tag} holds no evidence that can be read") from None
@@ -136,6 +142,8 @@ def _symbols(path: str, data: bytes) -> tuple[str, ...]:
     return tuple(sorted(loaded.strategy.market.symbols))
 
 
-def _author(repository: Repository, commit: str, path: str) -> str:
-    options = ("-1", "--no-show-signature", "--format=%ae", "--end-of-options", commit, "--", path)
-    return repository.git.ask("log", *options).text
+def _last_change(repository: Repository, commit: str, path: str) -> tuple[str, str]:
+    form = "--format=%H %ae"
+    options = ("-1", "--no-show-signature", form, "--end-of-options", commit, "--", path)
+    changed_by, _, author = repository.git.ask("log", *options).text.partition(" ")
+    return changed_by, author

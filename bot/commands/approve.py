@@ -93,26 +93,21 @@ def open_desk(args: argparse.Namespace) -> "Desk":
     return Desk(repository, host_path(args.host_file), state, MACHINE_CLOCK)
 
 
-def verify_tag(args: argparse.Namespace, desk: "Desk", tag: str) -> str:
+def verify_tag(args: argparse.Namespace, desk: "Desk", tag: str, commit: str = "") -> str:
     """Run the line again for a tag, as `stratwright verify` does, and give the outcome."""
-    from bot.proof.other_version import trusted_places, verify_elsewhere
-    from bot.proof.verification import Checker, verify
-    from bot.settings import Settings
-    from bot.workshop import open_coder, open_prover, say_on_terminal
+    from bot.workflow.verifying import verify_commit
+    from bot.workshop import open_prover, say_on_terminal
 
     say_on_terminal(f"verifying {tag}")
-    places = trusted_places(args.wheels)
-    checker = Checker(
-        lambda contract: open_coder(contract, Settings()),
+    return verify_commit(
+        desk.repository,
+        tag,
+        commit,
         lambda: open_prover(args.sandbox, say_on_terminal),
-        lambda name, claim, where: verify_elsewhere(
-            name, claim, where, places, args.sandbox, say_on_terminal
-        ),
+        args.wheels,
+        args.sandbox,
+        say_on_terminal,
     )
-    found = verify(tag, desk.repository, checker)
-    wrong = next((each for each in found.findings if not each.holds), None)
-    detail = f": {wrong.name}: {wrong.detail}" if wrong else ""
-    return f"{found.outcome}{detail}"
 
 
 def _approve(args: argparse.Namespace, desk: "Desk") -> "Claim":
@@ -130,8 +125,8 @@ def _approve(args: argparse.Namespace, desk: "Desk") -> "Claim":
         raise InputError("who approves, or which account, is not clear", "Give --as and --account.")
     door = _Terminal(args.key or Path.home() / ".ssh" / "id_ed25519")
 
-    def checked(tag: str) -> str:
-        return verify_tag(args, desk, tag)
+    def checked(tag: str, commit: str) -> str:
+        return verify_tag(args, desk, tag, commit)
 
     if args.token:
         return countersign(desk, args.tag, args.token, door, checked)
@@ -163,9 +158,10 @@ class _Terminal:
 
     def confirm(self, record: "Record", facts: "Facts") -> None:
         from bot.approval.reasons import refuse
+        from bot.workflow.deploy_words import record_rows
 
         digits = record.digest.removeprefix("sha256:")[:_DIGITS]
-        lines = [f"  {name:<10}{value}" for name, value in told(record).items()]
+        lines = [f"  {name:<10}{value}" for name, value in record_rows(record).items()]
         text = "\n".join(["You are about to approve:", *lines, f"  digest    {digits}"])
         sys.stderr.write(inert(text) + "\nType the digest to sign: ")
         sys.stderr.flush()
@@ -178,59 +174,18 @@ class _Terminal:
         return sign_with(self._key, data)
 
 
-def told(record: "Record") -> dict[str, str]:
-    """Say in words what a record allows."""
-    from datetime import UTC, datetime
-
-    limits = record.limits
-    start, end = (
-        datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M UTC")
-        for moment in (record.start_by, record.run_until)
-    )
-    return {
-        "tag": record.tag,
-        "commit": record.commit,
-        "mode": f"{record.mode} in {record.environment} on {record.host}",
-        "account": f"{record.account}, {limits.capital} {limits.currency}, "
-        f"at most {limits.max_order} an order",
-        "trades": f"{', '.join(limits.symbols)} at {', '.join(limits.brokers)}",
-        "until": f"starts by {start}, runs until {end}",
-        "approvers": ", ".join(record.approvers),
-        "author": f"{record.author}, asked for by {record.requester}",
-        "token": record.token,
-        **({"replaces": record.replaces} if record.replaces else {}),
-        **({"reason": record.reason} if record.reason else {}),
-    }
-
-
 def _tell(args: argparse.Namespace, desk: "Desk", claim: "Claim") -> int:
     """Publish what was granted, and say what is still missing."""
-    from bot.approval.admission import admit
-    from bot.approval.halting import tell
-    from bot.approval.subject import name_of
-    from bot.bus.port import EventName
+    from bot.approval.admission import announce, told
 
     record = claim.record
-    admission = admit(desk.look(record.tag).facts, record.tag, record.mode)
-    data = {
-        "approval_token": record.token,
-        "tag": record.tag,
-        "commit": record.commit,
-        "mode": record.mode,
-        "host": record.host,
-        "record": record.digest,
-        "approvers": list(record.approvers),
-    }
-    correlation = name_of(record.tag)[1]
-    tell(desk, EventName.APPROVAL_GRANTED, record.scope, data, correlation)
-    if not admission.refusals:
-        tell(desk, EventName.DEPLOYED, record.scope, data, correlation)
+    refusals = announce(desk, record)
     if args.json:
-        answer = {"approved": not admission.refusals, **data, **_refused(admission.refusals)}
+        answer = {"approved": not refusals, **told(record), **_refused(refusals)}
         sys.stdout.write(json.dumps(answer) + "\n")
-    elif admission.refusals:
+    elif refusals:
         sys.stdout.write(f"signed {record.token}; it is not in force yet:\n")
-        sys.stdout.write(_lines(admission.refusals))
+        sys.stdout.write(_lines(refusals))
     else:
         sys.stdout.write(f"approved {record.tag} for {record.mode}: {record.token}\n")
     return 0

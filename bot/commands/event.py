@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 Thing = TypeVar("Thing")
 STAGES = ("plan", "announce", "generate", "gates", "write")
+DEPLOY_STAGES = ("deploy-gate", "deploy-verify", "deploy-sign", "deploy-stop", "deploy-answer")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
-    parser.add_argument("stage", choices=STAGES, help="which part of the line")
+    parser.add_argument("stage", choices=(*STAGES, *DEPLOY_STAGES), help="which part of the line")
     parser.add_argument("--keys", default="", help="what to work on, as the plan named it")
     parser.add_argument(
         "--cases", default="", help="digests of what the generate job handed on, key:sha256,..."
@@ -26,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--answers", default="", help="digests of what the gates job handed on, key:sha256,..."
     )
+    parser.add_argument("--environment", default="", help="the one that the job runs in")
     parser.add_argument(
         "--repository", type=Path, default=Path(), metavar="DIR", help="default: the current one"
     )
@@ -57,11 +59,22 @@ def run_stage(args: argparse.Namespace) -> int:
     """Open what the stage needs, and run it."""
     if args.stage == "gates":
         return run_gates(args)
+    from bot.commands import event_deploy
     from bot.workflow.context import open_context
 
+    if args.stage == "deploy-verify":
+        return event_deploy.verify(args, say)
     context = open_context(args.repository, say, may_push=args.stage == "write")
+    deploying = {
+        "deploy-gate": event_deploy.gate,
+        "deploy-sign": event_deploy.sign,
+        "deploy-stop": event_deploy.stop,
+        "deploy-answer": event_deploy.answer,
+    }
     stages = {"plan": plan, "announce": announce, "generate": generate, "write": write}
     try:
+        if args.stage in deploying:
+            return deploying[args.stage](context, args, say)
         return stages[args.stage](context, args)
     finally:
         say(context.forge.spent())

@@ -17,6 +17,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--action", default="", metavar="OWNER/NAME@COMMIT", help="default: this release's own"
     )
     parser.add_argument(
+        "--deploy",
+        action="store_true",
+        help="also the workflow that signs approvals in GitHub's environments",
+    )
+    parser.add_argument(
         "--force",
         action="store_true",
         help="make the workflow and the form anew; settings, contracts and candles always stay",
@@ -36,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         action = args.action or released_action()
     except InputError as error:
         action, missing = "", f"{WORKFLOW} was not written: {error.message}.\n{error.hint}\n"
-    made, own = made_files(settings, action), own_files(settings)
+    made, own = made_files(settings, action, deploy=args.deploy), own_files(settings)
     files = {**made, **own}
     same = [path for path, text in files.items() if _text(root / path) == text]
     taken = [path for path in files if path not in same and (root / path).exists()]
@@ -59,6 +64,9 @@ def run(args: argparse.Namespace) -> int:
     sys.stdout.write(missing + _NEXT.format(contract=first))
     if (root / WORKFLOW).exists():
         sys.stdout.write(_ON_GITHUB.format(label=_label(root, settings.label)))
+    if args.deploy:
+        sys.stdout.write("".join(_DEPLOY.format(name=name) for name in ("paper", "live")))
+        sys.stdout.write(_DEPLOY_END)
     return 0
 
 
@@ -86,6 +94,21 @@ def _label(root: Path, name: str) -> str:
 _NEXT = """Next, on this machine:
   git add --all && git commit -m "Add stratwright"
   stratwright run {contract}         proves the example; its candles are synthetic
+"""
+_DEPLOY = """The environment {name}, and its key, which nobody keeps after this:
+  where=repos/{{owner}}/{{repo}}/environments/{name}
+  branch=$(gh repo view --json defaultBranchRef --jq .defaultBranchRef.name)
+  gh api -X PUT $where -F deployment_branch_policy[protected_branches]=false \\
+    -F deployment_branch_policy[custom_branch_policies]=true
+  gh api -X POST $where/deployment-branch-policies -f name=$branch
+  ssh-keygen -q -t ed25519 -N "" -C deploy@{name} -f deploy-{name}
+  gh secret set STRATWRIGHT_DEPLOY_PRIVATE_KEY --env {name} < deploy-{name}
+  echo "deploy@{name} namespaces=\\"stratwright-approval@v1\\" $(cut -d' ' -f1,2 deploy-{name}.pub)"
+                                     goes to the host's allowed_signers, deploy@{name} to machines
+  shred -u deploy-{name}
+"""
+_DEPLOY_END = """Then, in stratwright.yml under deploy:, for which host and account (docs/approval.md).
+  stratwright doctor --github        says which gate is in force, and what to click
 """
 _ON_GITHUB = """Next, on GitHub:
 {label}  git push                           the push proposes the example contract

@@ -24,6 +24,7 @@ class LocalForge:
     """
 
     kind = "local"
+    deploys = None
 
     def __init__(self, repository: Repository, clock: Clock = MACHINE_CLOCK) -> None:
         self._git = repository

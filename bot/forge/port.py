@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from bot.errors import InputError, WorldError
+from bot.forge.deploys import Deploys
 from bot.forge.trigger import Actor, Trigger
 
 if TYPE_CHECKING:
@@ -264,6 +265,10 @@ class Forge(PullRequests, Protocol):
     def people(self) -> People:
         """Return its people."""
 
+    @property
+    def deploys(self) -> Deploys | None:
+        """Return its approvals and deployments; None where people sign with their own keys."""
+
     def leave_room(self, calls: int) -> RequestsLeft | None:
         """Stop before work begins that the forge's requests would not last for.
 
@@ -277,6 +282,10 @@ class Forge(PullRequests, Protocol):
 
 class Runner(Protocol):
     """A job of the forge's own machinery, started by an event; a later run's word stands."""
+
+    @property
+    def event(self) -> str:
+        """Return the name of the event."""
 
     @property
     def run(self) -> int:

@@ -59,6 +59,8 @@ class Reason(StrEnum):
     )
     NO_SUCH_COMMAND = "no-such-command", "there is no such command, or not here"
     NOT_AVAILABLE = "not-available", "this version does not have that"
+    NO_DEPLOYMENT = "no-deployment", "it asks for nothing that is deployed, halted or rolled back"
+    DEPLOYS = "deploy-workflow", "the workflow stratwright-deploy answers it"
     NOT_OUR_PULL = (
         "not-our-pull-request",
         "the pull request is not one of the bot's, or has another contract's name",

@@ -65,4 +65,17 @@ class Dispatched:
     regenerate: bool
 
 
-Trigger = Push | FormFiled | CommandGiven | Dispatched
+@dataclass(frozen=True)
+class DeployAsked:
+    """Somebody started the deploy workflow by hand."""
+
+    repository: str
+    actor: Actor
+    tag: str
+    commit: str  # all of its digits: who approves the run approves these bytes
+    environment: str
+    older: bool
+    replaces: str  # a token; empty for none
+
+
+Trigger = Push | FormFiled | CommandGiven | Dispatched | DeployAsked

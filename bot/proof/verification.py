@@ -30,8 +30,14 @@ class Checker:
     elsewhere: Elsewhere | None = None
 
 
-def verify(tag: str, repository: Repository, checker: Checker) -> Verification:
+def verify(tag: str, repository: Repository, checker: Checker, expected: str = "") -> Verification:
     """Check everything that a tag claims, by computing it again.
+
+    Args:
+        tag: whose claims.
+        repository: where it is.
+        checker: what checking needs.
+        expected: the commit that is meant, where one is: a tag that names another is refused.
 
     Raises:
         InputError: there is no such tag, or not enough of its history.
@@ -39,6 +45,8 @@ def verify(tag: str, repository: Repository, checker: Checker) -> Verification:
     commit = repository.commit_of(f"refs/tags/{tag}")
     if not commit:
         raise InputError(f"there is no tag {tag}", "List them with: git tag --list 'ai/*'")
+    if expected not in ("", commit):
+        raise InputError(f"{tag} names {commit[:12]}, not {expected[:12]}", "Tags never move.")
     sealed = SealCheck(tag, commit, repository)
     found: list[Finding] = []
     left_out: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from git import GitError, Repo
 from bot.contract.schema import SCHEMA_PATH, schema_text
 from bot.errors import InputError
 from bot.examples.templates import find_template, template_text
-from bot.settings import FILE, FORM, WORKFLOW, Settings
+from bot.settings import DEPLOY_WORKFLOW, FILE, FORM, WORKFLOW, Settings
 from bot.workflow.items import LEGS
 
 ACTION = "stratwright/stratwright"
@@ -25,17 +25,19 @@ _PINNED = re.compile(
 )
 
 
-def starter_files(settings: Settings, action: str) -> dict[str, str]:
+def starter_files(settings: Settings, action: str, *, deploy: bool = False) -> dict[str, str]:
     """What `stratwright init` writes, by path."""
-    return {**made_files(settings, action), **own_files(settings)}
+    return {**made_files(settings, action, deploy=deploy), **own_files(settings)}
 
 
-def made_files(settings: Settings, action: str) -> dict[str, str]:
+def made_files(settings: Settings, action: str, *, deploy: bool = False) -> dict[str, str]:
     """What follows from the settings and is made again when they change.
 
-    Without an action there is no workflow.
+    Without an action there is no workflow; the one that deploys is there where it is asked for.
     """
     workflow = {WORKFLOW: workflow_text(settings, action)} if action else {}
+    if action and deploy:
+        workflow[DEPLOY_WORKFLOW] = deploy_text(action)
     return {
         f"{settings.contracts}/schema/{SCHEMA_PATH.name}": schema_text(),
         **workflow,
@@ -62,9 +64,7 @@ def workflow_text(settings: Settings, action: str) -> str:
     Raises:
         InputError: the action is not pinned, or the label cannot stand in an expression.
     """
-    if not _PINNED.fullmatch(action):
-        message = f"{action!r} is not an action pinned by commit"
-        raise InputError(message, f"Write it as {ACTION}@ and the 40 hex digits of a release.")
+    _check_pinned(action)
     if not re.fullmatch(r"[A-Za-z0-9 ._-]{1,50}", settings.label, re.ASCII):
         raise InputError(
             f"the label {settings.label!r} cannot stand in a workflow",
@@ -75,6 +75,22 @@ def workflow_text(settings: Settings, action: str) -> str:
     text = _template("stratwright_workflow.yml").replace("@ACTION@", action)
     text = text.replace("@LEGS@", legs).replace("@CHECKOUT@\n", checkout)
     return text.replace("@LABEL@", settings.label).replace("@CONTRACTS@", settings.contracts)
+
+
+def deploy_text(action: str) -> str:
+    """Write the workflow that approves, halts and rolls back, with the action pinned by commit.
+
+    Raises:
+        InputError: the action is not pinned.
+    """
+    _check_pinned(action)
+    return _template("deploy_workflow.yml").replace("@ACTION@", action)
+
+
+def _check_pinned(action: str) -> None:
+    if not _PINNED.fullmatch(action):
+        message = f"{action!r} is not an action pinned by commit"
+        raise InputError(message, f"Write it as {ACTION}@ and the 40 hex digits of a release.")
 
 
 def released_action() -> str:

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from bot.errors import InputError
 from bot.forge.port import PullRequest, PullRequests, PullState
 from bot.forge.reasons import Ignored, Reason
-from bot.forge.trigger import CommandGiven, Dispatched, FormFiled, Push, Trigger
+from bot.forge.trigger import CommandGiven, DeployAsked, Dispatched, FormFiled, Push, Trigger
 from bot.git.identity import TaskName, task_of_branch
 from bot.git.repository import Repository
 from bot.report.hidden_block import read_hidden_block
-from bot.settings import Settings
+from bot.settings import DEPLOY_WORKFLOW, Settings
 from bot.workflow.contracts import (
     Change,
     Read,
@@ -28,6 +28,8 @@ from bot.workflow.contracts import (
 )
 from bot.workflow.form import contract_from_form, contract_path
 from bot.workflow.items import Action, Item, key_of
+
+DEPLOY_VERBS = ("approve", "halt", "rollback")
 
 
 def make_work(
@@ -46,7 +48,11 @@ def make_work(
         return planner.push(trigger, keys)
     if isinstance(trigger, FormFiled):
         return (planner.settled(planner.form(trigger.number, trigger.body)),)
+    if isinstance(trigger, DeployAsked):
+        return Ignored(Reason.DEPLOYS)
     if isinstance(trigger, CommandGiven):
+        if trigger.verb in DEPLOY_VERBS and planner.deploys():
+            return Ignored(Reason.DEPLOYS)
         return (planner.settled(planner.command(trigger)),)
     return planner.dispatch(trigger, keys)
 
@@ -164,11 +170,17 @@ class _Planner:
         words = "`/stratwright explain` works under a pull request of the bot."
         return _answer(trigger, words, Reason.NO_SUCH_COMMAND)
 
+    def deploys(self) -> bool:
+        """Say whether the repository has the workflow that deploys, halts and rolls back."""
+        base = self._repository.base().commit
+        return self._repository.objects.entry(base, DEPLOY_WORKFLOW) is not None
+
     def not_available(self, trigger: CommandGiven) -> Item:
-        """Answer that this version does not have a command."""
+        """Answer that the repository does not have what a command needs."""
         words = (
-            f"`/stratwright {trigger.verb}` is not available: this version writes, proves and "
-            "proposes strategies and has no live trading. Nothing was changed."
+            f"`/stratwright {trigger.verb}` is not set up here: `stratwright init --deploy` writes "
+            "the workflow that does it. A person's own key works without: `stratwright approve`, "
+            "`halt` and `rollback` at a terminal. Nothing was changed."
         )
         return _answer(trigger, words, Reason.NOT_AVAILABLE)
 

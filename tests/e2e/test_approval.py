@@ -96,7 +96,7 @@ def test_a_proven_tag_is_approved_replaced_rolled_back_and_stays_halted(
     state = open_state(repository.repository_id)
     desk = Desk(open_repository(work), folder / "approval.yml", state, MACHINE_CLOCK)
     wish = make_wish(CAT, replaces=answer["approval_token"])
-    grant(desk, second, wish, Person(CAT), lambda tag: "holds", LOCK)
+    grant(desk, second, wish, Person(CAT), lambda tag, commit: "holds", LOCK)
     (row,) = call(home, work, "status")
     assert [words.split()[0] for words in row["approvals"]] == ["approved", "superseded:"]
 

@@ -172,13 +172,18 @@ class GitHubApi:
 
         By GraphQL: the REST API does not tell it to a workflow's token or an App's.
         """
-        address, query = self._github.requester.graphql_url, {"query": "{viewer{login}}"}
         try:
-            found = self.patiently(lambda: self.call("POST", address, body=query))
+            viewer = self.graphql("{viewer{login}}").get("viewer") or {}
         except (Forbidden, Missing, Unprocessable):
             return ""
-        viewer = ((found or {}).get("data") or {}).get("viewer") or {}
         return str(viewer.get("login") or "")
+
+    def graphql(self, query: str, **variables: Any) -> dict[str, Any]:
+        """Ask what the REST API does not tell; gives the data, nothing where GitHub refuses."""
+        address, body = self._github.requester.graphql_url, {"query": query}
+        asked = {**body, "variables": variables} if variables else body
+        found = self.patiently(lambda: self.call("POST", address, body=asked))
+        return (found or {}).get("data") or {}
 
     def leave_room(self, calls: int) -> RequestsLeft | None:
         """Stop before work begins that the hour's requests would not last for.

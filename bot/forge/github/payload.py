@@ -10,11 +10,20 @@ from typing import Any
 
 from bot.forge.command_line import read_command
 from bot.forge.reasons import Ignored, Reason
-from bot.forge.trigger import Actor, CommandGiven, Dispatched, FormFiled, Push, Trigger
+from bot.forge.trigger import (
+    Actor,
+    CommandGiven,
+    DeployAsked,
+    Dispatched,
+    FormFiled,
+    Push,
+    Trigger,
+)
 
 MOST_BYTES = 30_000_000
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
 _NAME = re.compile(r"(?!\.{1,2}/)[A-Za-z0-9._-]{1,100}/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}", re.ASCII)
+_PLACE = re.compile(r"[a-z][a-z0-9-]{0,39}", re.ASCII)
 _MOST_CONTRACTS = 1000
 MOST_NUMBER = 2**63
 # JSON can write one half of a pair alone; no file, database or terminal takes it.
@@ -114,11 +123,25 @@ def _dispatch(payload: Mapping[str, Any], label: str) -> Trigger | Ignored:
         return Ignored(Reason.BOT)
     given = payload.get("inputs")
     inputs = given if isinstance(given, dict) else {}
+    if "tag" in inputs:
+        return _deploy(inputs, _full_name(repository), actor)
     contracts = tuple(_optional_text(inputs, "contracts").split())
     if len(contracts) > _MOST_CONTRACTS:
         raise _Malformed("it names too many contracts")
     regenerate = inputs.get("regenerate") in (True, "true")
     return Dispatched(_full_name(repository), actor, contracts, regenerate)
+
+
+def _deploy(inputs: Mapping[str, Any], repository: str, actor: Actor) -> Trigger:
+    """Read what the deploy workflow was started with."""
+    commit, environment = _text(inputs, "commit").strip(), _text(inputs, "environment")
+    if not _SHA.fullmatch(commit):
+        raise _Malformed("commit is not a commit's whole name")
+    if not _PLACE.fullmatch(environment):
+        raise _Malformed("environment is not the name of one")
+    tag, replaces = _text(inputs, "tag").strip(), _optional_text(inputs, "replace").strip()
+    older = inputs.get("older") in (True, "true")
+    return DeployAsked(repository, actor, tag, commit, environment, older, replaces)
 
 
 _READERS = {

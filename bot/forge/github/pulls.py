@@ -9,6 +9,7 @@ from bot.errors import InputError
 from bot.forge.github.api import Forbidden, GitHubApi, Missing, Unprocessable, segment
 from bot.forge.github.checks import GitHubChecks
 from bot.forge.github.comments import GitHubThreads, same
+from bot.forge.github.deploys import GitHubDeploys
 from bot.forge.github.people import GitHubPeople
 from bot.forge.port import (
     Draft,
@@ -50,6 +51,7 @@ class GitHubForge:
         self.threads = GitHubThreads(api, self.settings.bot, self.address)
         self.checks = GitHubChecks(api)
         self.people = GitHubPeople(api, self.address)
+        self.deploys = GitHubDeploys(api)
 
     def submit(self, draft: Draft, *, reopen: bool = False) -> PullRequest:
         """Open a pull request, or bring the branch's open one up to date; never a second one.

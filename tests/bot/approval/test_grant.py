@@ -132,7 +132,7 @@ def test_the_tag_may_move_at_any_call_and_no_other_bytes_are_ever_approved(
         person = Person(BOB)
         monkeypatch.setattr(ObjectReader, "find", find)
         try:
-            grant(floor.desk(), tag, make_wish(), person, lambda tag: "holds", LOCK)
+            grant(floor.desk(), tag, make_wish(), person, lambda tag, commit: "holds", LOCK)
         except ApprovalRefused:
             refusals += 1
         monkeypatch.setattr(ObjectReader, "find", honest)
@@ -172,7 +172,7 @@ def test_two_people_sign_the_same_bytes_before_it_is_in_force(floor: Floor) -> N
     assert codes(floor, tag) == ["approver-missing", "too-few-approvers"]
     look = floor.desk().look(tag)
     assert "waiting for signatures" in state_of(look.facts.claims[0], look.facts)
-    holds = lambda tag: "holds"  # noqa: E731
+    holds = lambda tag, commit: "holds"  # noqa: E731
     token = claim.record.token
     again = refused(countersign, floor.desk(), tag, token, Person(BOB), holds)
     assert again == ["replayed"]
