@@ -107,7 +107,7 @@ _DEPLOY = """The environment {name}, and its key, which nobody keeps after this:
                                      goes to the host's allowed_signers, deploy@{name} to machines
   shred -u deploy-{name}
 """
-_DEPLOY_END = """Then, in stratwright.yml under deploy:, for which host and account (docs/approval.md).
+_DEPLOY_END = """Then say in stratwright.yml, under deploy:, for which host (docs/approval.md).
   stratwright doctor --github        says which gate is in force, and what to click
 """
 _ON_GITHUB = """Next, on GitHub:

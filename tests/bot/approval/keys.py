@@ -34,11 +34,15 @@ class Key:
     def blob(self) -> bytes:
         return parse_key(self.line)
 
+    @property
+    def pem(self) -> str:
+        form = (Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
+        return self.private.private_bytes(*form).decode()
+
     def write(self, folder: Path) -> Path:
         """Write it as ssh-keygen does; gives the private file."""
         path = folder / self.name.replace("@", "-")
-        form = (Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
-        path.write_bytes(self.private.private_bytes(*form))
+        path.write_text(self.pem)
         path.chmod(0o600)
         path.with_suffix(".pub").write_text(self.line + "\n")
         return path

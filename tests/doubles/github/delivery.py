@@ -95,6 +95,9 @@ class Environment:
     reviewers: list[Account] = field(default_factory=list)
     prevent_self_review: bool = False
     branch_policy: dict[str, bool] | None = None
+    branch_names: list[str] = field(default_factory=list)
+    admins_bypass: bool = True
+    teams: list[str] = field(default_factory=list)
 
 
 @dataclass

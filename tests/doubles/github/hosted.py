@@ -4,7 +4,7 @@ import threading
 from collections.abc import Sequence
 
 from tests.doubles.github.accounts import Account
-from tests.doubles.github.delivery import Environment, WorkflowRun
+from tests.doubles.github.delivery import Approval, Environment, WorkflowRun
 from tests.doubles.github.git_store import GitStore
 from tests.doubles.github.state import (
     ROLES,
@@ -12,6 +12,7 @@ from tests.doubles.github.state import (
     Issue,
     Label,
     Repository,
+    Review,
     Role,
     Settings,
     State,
@@ -90,15 +91,43 @@ class HostedRepository:
             self.record.protected.add(branch)
 
     def add_environment(
-        self, name: str, reviewers: Sequence[str] = (), prevent_self_review: bool = False
+        self,
+        name: str,
+        reviewers: Sequence[str] = (),
+        prevent_self_review: bool = False,
+        branches: Sequence[str] = (),
     ) -> Environment:
-        """Make an environment, whatever the plan; reviewers are logins."""
+        """Make an environment, whatever the plan; reviewers are logins, branches may deploy."""
         with self._lock:
             at = self._state.time()
             people = [self._account(login) for login in reviewers]
             made = Environment(self._state.next_id(), name, at, at, 0, people, prevent_self_review)
+            if branches:
+                policy = {"protected_branches": False, "custom_branch_policies": True}
+                made.branch_policy, made.branch_names = policy, list(branches)
             self.record.environments[name] = made
             return made
+
+    def review(self, number: int, author: str, state: str = "APPROVED", commit: str = "") -> Review:
+        """Review a pull request as a person would in the browser, at its head or another commit."""
+        with self._lock:
+            pull = self.record.issues[number].pull
+            if pull is None:
+                raise ValueError(f"#{number} is an issue")
+            head = commit or self.record.git.ref(f"refs/heads/{pull.head}") or pull.head_sha
+            who, at = self._account(author), self._state.time()
+            made = Review(self._state.next_id(), who, "", state, head, at)
+            pull.reviews.append(made)
+            return made
+
+    def approve_run(
+        self, run: WorkflowRun, environment: str, author: str, state: str = "approved"
+    ) -> None:
+        """Let a waiting run go on, as a reviewer does, or an administrator around them."""
+        with self._lock:
+            run.approvals.append(Approval(state, "", self._account(author), [environment]))
+            run.waiting = [name for name in run.waiting if name != environment]
+            run.status = "waiting" if run.waiting else "in_progress"
 
     def add_run(
         self,

@@ -83,9 +83,27 @@ class GitHubServer:
         """Stop listening and let go of held connections."""
         self._listener.stop()
 
-    def add_user(self, login: str, id: int | None = None, kind: str = "User") -> Account:  # noqa: A002
+    def rename(self, login: str, to: str) -> None:
+        """Give an account another login; the old one is free for others."""
+        with self._lock:
+            account = self.state.accounts.pop(login.lower())
+            self.state.accounts[to.lower()] = Account(to, account.id, account.kind)
+            for home in self.state.repositories.values():
+                role = home.roles.pop(login.lower(), None)
+                if role:
+                    home.roles[to.lower()] = role
+
+    def add_user(
+        self,
+        login: str,
+        id: int | None = None,  # noqa: A002
+        kind: str = "User",
+        mail: str = "",
+    ) -> Account:
         """Add somebody; asking again for the same login gives the same account."""
         with self._lock:
+            if mail:
+                self.state.mails[mail.lower()] = login.lower()
             known = self.state.accounts.get(login.lower())
             if known is not None and id in (None, known.id):
                 return known

@@ -66,6 +66,7 @@ class Review:
     state: str
     commit: str
     submitted: str
+    edited: str | None = None
 
 
 @dataclass
@@ -177,6 +178,7 @@ class State:
     web: str
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     accounts: dict[str, Account] = field(default_factory=dict)
+    mails: dict[str, str] = field(default_factory=dict)
     repositories: dict[str, Repository] = field(default_factory=dict)
     apps: dict[int, App] = field(default_factory=dict)
     installations: dict[int, Installation] = field(default_factory=dict)
@@ -191,6 +193,14 @@ class State:
     def time(self) -> str:
         """Now, to the second, as GitHub writes it."""
         return self.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def account_of(self, mail: str) -> Account | None:
+        """Whose commits a mail address makes; None if no account has it."""
+        number, plus, _ = mail.removesuffix("@users.noreply.github.com").partition("+")
+        for account in self.accounts.values():
+            if plus and number == str(account.id):
+                return account
+        return self.accounts.get(self.mails.get(mail.lower(), ""))
 
     def account(self, login: str) -> Account:
         """Somebody by login, in any case of letters; refused if unknown."""

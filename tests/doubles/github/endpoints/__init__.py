@@ -18,6 +18,7 @@ _CHAPTERS = (
     "repositories",
     "reviews",
     "statuses",
+    "commits",
 )
 
 

@@ -1,16 +1,33 @@
 """Who am I, who are you, and how many requests are left."""
 
+from tests.doubles.github.access import allows
 from tests.doubles.github.call import Call, route
-from tests.doubles.github.messages import GRAPHQL_ROUTE, Answer, Refusal
-from tests.doubles.github.shapes import profile
+from tests.doubles.github.messages import GRAPHQL_ROUTE, Answer, Json, Refusal
+from tests.doubles.github.shapes import node_id, profile
+
+_REVIEWS = "query($ids:[ID!]!){nodes(ids:$ids){...onPullRequestReview{idlastEditedAt}}}"
 
 
 @route("POST", GRAPHQL_ROUTE)
 def query(call: Call) -> Answer:
-    """Of GraphQL only the question who asks, which every token may put."""
-    if "".join(str(call.body.get("query", "")).split()) != "{viewer{login}}":
+    """Of GraphQL two questions: who asks, and when reviews were edited."""
+    asked = "".join(str(call.body.get("query", "")).split())
+    if asked == _REVIEWS:
+        wanted = call.body["variables"]["ids"]
+        return Answer(200, {"data": {"nodes": [_review(call, name) for name in wanted]}})
+    if asked != "{viewer{login}}":
         raise Refusal(400, "This server answers {viewer{login}} and nothing else")
     return Answer(200, {"data": {"viewer": {"login": call.actor.login}}})
+
+
+def _review(call: Call, name: str) -> Json | None:
+    """A review that the asker may see, by its node's id."""
+    for home in call.state.repositories.values():
+        for issue in home.pulls() if allows(home, call.token, "pull_requests", "read") else ():
+            for review in issue.pull.reviews if issue.pull else ():
+                if node_id("PRR", review.id) == name:
+                    return {"id": name, "lastEditedAt": review.edited}
+    return None
 
 
 @route("GET", "/users/{username}")
