@@ -83,9 +83,8 @@ class Floor:
 
     def approve(self, tag: str, who: Key = BOB, **wish: object) -> Claim:
         person = Person(who)
-        return grant(
-            self.desk(), tag, make_wish(who, **wish), person, lambda tag, commit: "holds", LOCK
-        )
+        desk, asked = self.desk(), make_wish(who, **wish)
+        return grant(desk, tag, asked, person, lambda tag, commit: "holds", LOCK)
 
 
 def make_wish(who: Key = BOB, **other: object) -> Wish:

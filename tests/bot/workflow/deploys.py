@@ -2,7 +2,7 @@
 
 import contextlib
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from bot.approval.chain import BRANCH, Approval, Chain, link
 from bot.cli import main
 from bot.git.repository import Repository, open_repository
 from bot.settings import DEPLOY_WORKFLOW
+from bot.workflow import deploying
 from bot.workflow.starter import OWN, deploy_text
 from tests.bot.approval.keys import Key
 from tests.bot.approval.worlds import CONTRACT, ROOT, Floor, Hand, propose
@@ -59,6 +60,7 @@ class Scene:
     tag: str
     head: str
     number: int = 1
+    clock: Hand = field(default_factory=Hand)
 
     @property
     def chain(self) -> Chain:
@@ -114,6 +116,15 @@ class Scene:
         }
         return "workflow_dispatch", payload
 
+    @contextlib.contextmanager
+    def _at(self) -> Iterator[None]:
+        """Let the jobs read the scene's clock."""
+        before, deploying.MACHINE_CLOCK = deploying.MACHINE_CLOCK, self.clock
+        try:
+            yield
+        finally:
+            deploying.MACHINE_CLOCK = before
+
     def run(
         self,
         event: str,
@@ -145,17 +156,18 @@ class Scene:
         folder = world.clone.parent / f"run-{shown.id}"
         folder.mkdir(exist_ok=True)
         ran = Ran()
-        base = world.environment(
-            event,
-            payload,
-            GITHUB_STEP_SUMMARY=str(folder / "summary"),
-            GITHUB_RUN_ID=str(shown.id),
-        )
 
         def job(name: str, stage: str, *arguments: str, **more: str) -> None:
             if only and name not in only:
                 return
             between(name)
+            self.clock.pass_by(seconds=5)
+            base = world.environment(
+                event,
+                payload,
+                GITHUB_STEP_SUMMARY=str(folder / "summary"),
+                GITHUB_RUN_ID=str(shown.id),
+            )
             world.fetch()
             git(world.clone, "fetch", "-q", str(world.bare), "+refs/tags/*:refs/tags/*")
             rights = JOBS[name]["permissions"]
@@ -163,7 +175,7 @@ class Scene:
             told = {"GITHUB_TOKEN": token, "GITHUB_OUTPUT": str(folder / name), **more}
             heard = io.StringIO()
             given = ["event", stage, "--repository", str(world.clone), *arguments]
-            with variables({**base, **told}), contextlib.redirect_stderr(heard):
+            with variables({**base, **told}), contextlib.redirect_stderr(heard), self._at():
                 ran.codes[name] = main(given)
             ran.log += heard.getvalue()
 
@@ -188,6 +200,8 @@ class Scene:
 def make_scene(folder: Path, hub: GitHubServer, settings: str = SETTINGS) -> Scene:
     """Alice wrote the contract; Bob and Cat may write too; the bot proposed it."""
     world = make_world(folder, hub)
+    scene = Scene(world, "", "")
+    hub.state.now = scene.clock.now
     hub.state.mails["somebody@example.com"] = "alice"
     for login, number in (("bob", BOB), ("cat", CAT), ("rooty", ROOTY)):
         hub.add_user(login, id=number)
@@ -201,7 +215,7 @@ def make_scene(folder: Path, hub: GitHubServer, settings: str = SETTINGS) -> Sce
     )
     world.hosted.add_environment("paper", branches=("main",))
     world.hosted.add_environment("live", branches=("main",))
-    return proposed(Scene(world, "", ""))
+    return proposed(scene)
 
 
 def proposed(scene: Scene, content: str = "one", *, open_pull: bool = True) -> Scene:
