@@ -98,7 +98,7 @@ def sign(context: "Context", args: argparse.Namespace, say: Say) -> int:
     from pydantic import SecretStr
 
     from bot.workflow.deploying import sign as publish
-    from bot.workflow.forge_desk import EnvironmentKey
+    from bot.workflow.environment_key import EnvironmentKey
 
     key = EnvironmentKey(SecretStr(os.environ.pop(KEY, "")))
     record = publish(context, _order(context), args.answers, args.environment, key)

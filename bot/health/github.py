@@ -6,10 +6,9 @@ from typing import Any
 from bot.errors import StratwrightError
 from bot.forge.github.api import Forbidden, Missing, segment
 from bot.forge.github.pulls import GitHubForge
+from bot.health.github_gate import examine_environments
 from bot.health.machine import Finding
 from bot.settings import FORM, WORKFLOW
-
-LIVE = "live"
 
 
 def examine_github(forge: GitHubForge) -> tuple[Finding, ...]:
@@ -24,7 +23,7 @@ def examine_github(forge: GitHubForge) -> tuple[Finding, ...]:
         "workflow": lambda: _files(forge, branch),
         "pull requests": lambda: [_switch(forge)],
         "label": lambda: [_label(forge)],
-        "live": lambda: _live(forge, home),
+        "gate": lambda: examine_environments(forge, home, branch),
     }
     found = [Finding("github", True, f"{forge.api.repository}, default branch {branch}")]
     for name, part in parts.items():
@@ -109,30 +108,3 @@ def make_label(forge: GitHubForge) -> None:
     forge.api.ensure(
         f"the label {name}", look, lambda: forge.api.write("POST", "labels", {"name": name})
     )
-
-
-def _live(forge: GitHubForge, home: dict[str, Any]) -> Iterator[Finding]:
-    click = (
-        f"{forge.address}/settings/environments > New environment > {LIVE} > Required reviewers."
-    )
-    try:
-        found = forge.api.get(f"environments/{LIVE}")
-    except Missing:
-        yield Finding("live", False, f"there is no environment {LIVE}", click, needed=False)
-        return
-    except Forbidden:
-        detail = "this token may not ask what protects it"
-        yield Finding("live", False, detail, click, needed=False)
-        return
-    rules = [
-        r for r in found.get("protection_rules") or [] if r.get("type") == "required_reviewers"
-    ]
-    people = [each for rule in rules for each in rule.get("reviewers") or []]
-    if people:
-        yield Finding("live", True, f"protected by {len(people)} required reviewer(s)")
-        return
-    detail = f"the environment {LIVE} has no required reviewers: GitHub enforces nothing"
-    private = (
-        " On a private repository this needs GitHub Enterprise." if home.get("private") else ""
-    )
-    yield Finding("live", False, detail, f"{click}{private}", needed=False)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from bot.approval.reasons import ApprovalRefused
 from bot.errors import InputError, SafetyStop, WorldError
 from bot.forge.github.actions import Actions
 from bot.forge.github.api import ApiError, GitHubApi
@@ -23,11 +24,15 @@ from bot.server.clones import Clones
 from bot.server.deliveries import Delivery
 from bot.server.queue import Claim
 from bot.server.settings import ServerSettings
-from bot.server.tokens import Tokens
+from bot.server.tokens import DEPLOYS, Tokens
 from bot.workflow.context import Context, authorise, open_context, receive
+from bot.workflow.deploy_order import asks_to_deploy, read_order
+from bot.workflow.deploying import answer, carry_out
+from bot.workflow.environment_key import EnvironmentKey
 from bot.workflow.handover import Digests
 from bot.workflow.items import Action, Item
 from bot.workflow.stages import generate, run_gates
+from bot.workflow.verifying import verify_commit
 from bot.workflow.writing import announce, tell_failure, write
 from bot.workshop import open_prover
 
@@ -54,7 +59,11 @@ class WorkerTools:
         self.settings = settings
         pace = dict(settings.passed_on).get("STRATWRIGHT_PACE", "")
         self.tokens = Tokens(
-            settings.app, settings.key, settings.api_url, pace=float(pace) if pace else 1.0
+            settings.app,
+            settings.key,
+            settings.api_url,
+            pace=float(pace) if pace else 1.0,
+            more=DEPLOYS if settings.deploy_key else {},
         )
         self.clones = Clones(settings.state / "clones", settings.server_url)
 
@@ -92,6 +101,8 @@ def handle(claim: Claim, tools: WorkerTools, stopping: Callable[[], bool] = lamb
     try:
         with tempfile.TemporaryDirectory(dir=tools.scratch) as folder:
             context = _context(claim, tools, token, Path(folder))
+            if asks_to_deploy(context):
+                return _deploy(context, tools)
             work = receive(context)
             if isinstance(work, Ignored):
                 return Done(work.reason, str(work))
@@ -100,6 +111,25 @@ def handle(claim: Claim, tools: WorkerTools, stopping: Callable[[], bool] = lamb
         if error.status == 401:
             tools.tokens.forget(repository)
         raise
+
+
+def _deploy(context: Context, tools: WorkerTools) -> Done:
+    """Approve, halt or roll back; the key is the server's own."""
+    try:
+        order = read_order(context)
+    except ApprovalRefused as error:
+        return Done(answer(context, ""), str(error))
+    if isinstance(order, Ignored):
+        return Done(order.reason, str(order))
+
+    def verify(tag: str, commit: str) -> str:
+        return verify_commit(context.repository, tag, commit, lambda: tools.prover, say=tools.say)
+
+    secret = tools.settings.deploy_key
+    key = EnvironmentKey(secret) if secret else None
+    done = carry_out(context, order, verify, key)
+    context.say(f"{order.task}: {done}")
+    return Done(done, context.forge.spent())
 
 
 def _context(claim: Claim, tools: WorkerTools, token: SecretStr, folder: Path) -> Context:

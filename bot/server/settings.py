@@ -11,12 +11,15 @@ from pathlib import Path
 
 from pydantic import SecretBytes, SecretStr
 
+from bot.approval.reasons import ApprovalRefused
 from bot.errors import InputError
+from bot.workflow.environment_key import EnvironmentKey
 
 SECRET = "STRATWRIGHT_WEBHOOK_SECRET"  # noqa: S105 - the variable's name
 APP = "STRATWRIGHT_APP_ID"
 KEY = "STRATWRIGHT_APP_PRIVATE_KEY"
-_SECRETS = (SECRET, KEY)
+DEPLOY_KEY = "STRATWRIGHT_DEPLOY_PRIVATE_KEY"
+_SECRETS = (SECRET, KEY, DEPLOY_KEY)
 _APP = re.compile(r"[A-Za-z0-9.]{1,40}", re.ASCII)
 _LEAST_SECRET = 16
 _PASSED_ON = re.compile(r"GIT_CONFIG_(COUNT|KEY_\d+|VALUE_\d+)|STRATWRIGHT_PACE")
@@ -34,6 +37,7 @@ class ServerSettings:
     server_url: str = "https://github.com"
     sandbox: str = "auto"
     passed_on: tuple[tuple[str, str], ...] = ()  # variables for the work itself
+    deploy_key: SecretStr | None = None  # signs approvals; without it the server signs nothing
 
 
 def read_server_settings(
@@ -63,7 +67,21 @@ def read_server_settings(
         variables.get("GITHUB_SERVER_URL") or "https://github.com",
         sandbox,
         tuple((name, value) for name, value in variables.items() if _PASSED_ON.fullmatch(name)),
+        _deploy_key(variables),
     )
+
+
+def _deploy_key(variables: Mapping[str, str]) -> SecretStr | None:
+    """Read the key that signs approvals, if there is one."""
+    if not (variables.get(DEPLOY_KEY) or variables.get(f"{DEPLOY_KEY}_FILE")):
+        return None
+    key = SecretStr(_secret(variables, DEPLOY_KEY))
+    try:
+        EnvironmentKey(key).check()
+    except ApprovalRefused as error:
+        hint = "Make one: ssh-keygen -t ed25519 -N '' -f deploy-key"
+        raise InputError(f"{DEPLOY_KEY}: {error.refusals[0].detail}", hint) from None
+    return key
 
 
 def hide_secrets() -> None:

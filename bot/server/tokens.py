@@ -7,7 +7,7 @@ where ours is off.
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,8 @@ PERMISSIONS = {
     "issues": "write",
     "pull_requests": "write",
 }
+DEPLOYS = {"deployments": "write"}
+"""What the App needs beside, where the server has a key that signs approvals."""
 
 
 class NotInstalled(InputError):
@@ -52,6 +54,7 @@ class Tokens:
         api_url: str,
         *,
         pace: float = 1.0,
+        more: Mapping[str, str] | None = None,
         clock: Clock = MACHINE_CLOCK,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -59,6 +62,7 @@ class Tokens:
         self._key = key
         self._api_url = api_url
         self._pace = pace
+        self._more = dict(more or {})
         self._clock = clock
         self._monotonic = monotonic
         self._skew_s = 0.0
@@ -106,12 +110,13 @@ class Tokens:
         return app, len(self._as_app("GET", "/app/installations?per_page=100"))
 
     def _make(self, repository: str, installation: int) -> SecretStr:
-        body = {"repositories": [repository.partition("/")[2]], "permissions": PERMISSIONS}
+        permissions = {**PERMISSIONS, **self._more}
+        body = {"repositories": [repository.partition("/")[2]], "permissions": permissions}
         path = f"/app/installations/{installation}/access_tokens"
         try:
             made = self._as_app("POST", path, body)
         except (Missing, Unprocessable) as error:
-            wanted = ", ".join(f"{name}: {level}" for name, level in PERMISSIONS.items())
+            wanted = ", ".join(f"{name}: {level}" for name, level in permissions.items())
             hint = f"Install the App there and grant it {wanted}; then deliver the event again."
             raise NotInstalled(f"no token for {repository}: {error.message}", hint) from None
         # GitHub takes the name alone: another account may have a repository of the same name.

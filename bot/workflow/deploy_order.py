@@ -13,6 +13,7 @@ from bot.errors import InputError
 from bot.forge.reasons import Ignored, Reason
 from bot.forge.trigger import Actor, CommandGiven, DeployAsked, Push, Trigger
 from bot.git.identity import TaskName, task_of_branch
+from bot.settings import DEPLOY_WORKFLOW
 from bot.workflow.context import Context, authorise
 from bot.workflow.work import DEPLOY_VERBS
 
@@ -65,6 +66,14 @@ def read_order(context: Context) -> Order | Ignored:
     if trigger.repository.casefold() != context.forge.repository.casefold():
         return Ignored(Reason.MALFORMED, "it is about another repository")
     return authorise(trigger, context.forge.people) or order_of(trigger, context)
+
+
+def asks_to_deploy(context: Context) -> bool:
+    """Say whether a comment asks for what no workflow of the repository does."""
+    trigger = context.runner.trigger(context.settings.label)
+    asked = isinstance(trigger, CommandGiven) and trigger.verb in DEPLOY_VERBS
+    base = context.repository.base().commit
+    return asked and context.repository.objects.entry(base, DEPLOY_WORKFLOW) is None
 
 
 def order_of(trigger: Trigger, context: Context) -> Order | Ignored:

@@ -4,6 +4,7 @@ The gate only reads. What signs reads everything again, and meets a verdict of `
 job found for the very commit. A request that comes twice gives one record.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,7 +29,8 @@ from bot.locks import pins
 from bot.workflow.context import Context
 from bot.workflow.deploy_order import Order, Todo, read_order
 from bot.workflow.deploy_words import comment_text, record_table, refusal_list
-from bot.workflow.forge_desk import EnvironmentKey, ForgeDesk
+from bot.workflow.environment_key import EnvironmentKey
+from bot.workflow.forge_desk import ForgeDesk
 from bot.workflow.way_back import Journey, find_way, walk
 
 MARKER = "approval"
@@ -67,6 +69,7 @@ def open_desk(context: Context, order: Order, key: EnvironmentKey | None = None)
         context.runner.run if context.runner.run_url else 0,
         context.runner.event,
         key,
+        served=not context.runner.run_url,
     )
 
 
@@ -76,7 +79,7 @@ def gate(context: Context, order: Order) -> Gated:
     try:
         look = desk.look(order.tag)
         facts = look.facts
-        found = desk.deploys.gate(order.environment)
+        found = None if desk.served else desk.deploys.gate(order.environment)
         waits = bool(found and found.waits)
         names = facts.granted or frozenset({NOBODY})
         record = draft(desk.wish(facts, names), facts, _lock())
@@ -306,3 +309,36 @@ def answer(context: Context, verified: str) -> str:
         tell_refusal(context, order, refusals)
         return "told why not"
     return "nothing stands against it any more: ask again"
+
+
+def carry_out(
+    context: Context, order: Order, verify: Callable[[str, str], str], key: EnvironmentKey | None
+) -> str:
+    """Do all that an order asks for in one process, as a server does; gives what was done.
+
+    Args:
+        context: repository and forge.
+        order: what is asked for.
+        verify: computes a tag's evidence again, for its commit.
+        key: the server's own; without it nothing is approved.
+    """
+    if order.todo is not Todo.DEPLOY:
+        if troubles := stop(context, order):
+            raise WorldError(f"{order.task} is not halted everywhere: {troubles[0]}", "Run again.")
+        if order.todo is Todo.HALT:
+            return "halted"
+        back = previous(context, order)
+        verified = f"{back.commit} {verify(back.tag, back.commit)}" if back else ""
+        return "rolled back" if roll_back(context, order, verified) else "not rolled back"
+    refusals = gate(context, order).refusals
+    if key is None:
+        refusals = (*refusals, Refusal("no-key", "the server has none"))
+    if refusals or key is None:
+        tell_refusal(context, order, refusals)
+        return "not approved"
+    verified = f"{order.commit} {verify(order.tag, order.commit)}"
+    try:
+        sign(context, order, verified, order.environment, key)
+    except ApprovalRefused:
+        return "not approved"
+    return "approved"

@@ -1,15 +1,6 @@
 """Reads, anew at each look, what a forge shows about an approval beside what Git and policy say."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
-
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    PublicFormat,
-    load_ssh_private_key,
-)
-from pydantic import SecretStr
 
 from bot.approval.checks import Facts
 from bot.approval.desk import Desk, Look
@@ -18,8 +9,8 @@ from bot.approval.host import Host, HostFile
 from bot.approval.policy import people_needed, rules_for
 from bot.approval.reasons import Refusal, refuse
 from bot.approval.record import Mode, digest_of
-from bot.approval.signers import Signer, Signers, parse_key
-from bot.approval.sshsig import APPROVAL, sign
+from bot.approval.signers import Signer, Signers
+from bot.approval.sshsig import APPROVAL
 from bot.approval.subject import Subject
 from bot.forge.deploys import Assent, Deploys, Gate, Pull
 from bot.forge.port import Forge
@@ -29,34 +20,7 @@ from bot.settings import DEPLOY_WORKFLOW, FILE, DeployTarget, Settings, parse_se
 from bot.workflow.assent import Bench, judge, name_of_account
 from bot.workflow.contracts import is_form_path
 from bot.workflow.deploy_order import Order, Todo
-
-
-@dataclass(frozen=True)
-class EnvironmentKey:
-    """The key that only jobs of an environment meet; it signs for what people approved there."""
-
-    secret: SecretStr
-
-    def sign(self, data: bytes) -> str:
-        """Sign bytes as an approval."""
-        return sign(self._private, data)
-
-    @property
-    def public(self) -> bytes:
-        """Give the public half's blob."""
-        form = (Encoding.OpenSSH, PublicFormat.OpenSSH)
-        return parse_key(self._private.public_key().public_bytes(*form).decode())
-
-    @cached_property
-    def _private(self) -> Ed25519PrivateKey:
-        text = self.secret.get_secret_value().strip() + "\n"
-        try:
-            found = load_ssh_private_key(text.encode(), None)
-        except (ValueError, TypeError):
-            raise refuse("no-key", "it is not a private SSH key without a passphrase") from None
-        if not isinstance(found, Ed25519PrivateKey):
-            raise refuse("no-key", "it is not an Ed25519 key")
-        return found
+from bot.workflow.environment_key import EnvironmentKey
 
 
 @dataclass(frozen=True)
@@ -66,6 +30,7 @@ class ForgeDesk(Desk):
     Attributes:
         run: the number of the run that this is part of; 0 where the forge runs nothing.
         key: None in jobs that do not meet it.
+        served: whether a server does it all: it keeps the key itself, in no environment.
     """
 
     forge: Forge
@@ -74,6 +39,7 @@ class ForgeDesk(Desk):
     run: int = 0
     event: str = ""
     key: EnvironmentKey | None = None
+    served: bool = False
 
     @property
     def machine(self) -> str:
@@ -160,9 +126,10 @@ class ForgeDesk(Desk):
         subject, order = facts.subject, self.order
         if isinstance(subject, Refusal):
             return frozenset(), ()
-        gate = self.deploys.gate(order.environment)
+        gate = Gate(order.environment) if self.served else self.deploys.gate(order.environment)
         pull = self.deploys.pull(order.number) if order.number else None
-        wrong = [*self._about_place(gate, base), *self._about_pull(pull, subject)]
+        wrong = [*self._about_target(base), *self._about_pull(pull, subject)]
+        wrong += [] if self.served else self._about_place(gate, base)
         said = [*(self.deploys.assents(pull.number) if pull else ())]
         run_wrong, run_said = self._of_run(base)
         authors = self.deploys.authors(subject.changed_by)
@@ -181,23 +148,25 @@ class ForgeDesk(Desk):
         if len(names) < (needed := self.needed(facts)):
             few = Refusal("too-few-approvers", f"{len(names)} of {needed}")
             wrong += [few, *remarks]
-            if gate and not gate.waits and not names and not remarks:
+            if gate and not gate.waits and not names and not remarks and not self.served:
                 wrong.append(Refusal("no-reviewers", gate.name))
         return names, tuple(dict.fromkeys((*wrong, *run_wrong)))
 
+    def _about_target(self, base: Base) -> list[Refusal]:
+        """Look whether the settings still say the same about the environment."""
+        name = self.order.environment
+        now = parse_settings(self.repository.read(base.commit, FILE)).deploy.target(name)
+        same = now == self.settings.deploy.target(name)
+        return [] if same else [Refusal("moved-meanwhile", f"deploy.{name} was changed")]
+
     def _about_place(self, gate: Gate | None, base: Base) -> list[Refusal]:
-        """Look at what protects the key, and at what it would sign for."""
-        order = self.order
-        now = parse_settings(self.repository.read(base.commit, FILE)).deploy
-        wrong = []
-        if now.target(order.environment) != self.settings.deploy.target(order.environment):
-            wrong.append(Refusal("moved-meanwhile", f"deploy.{order.environment} was changed"))
+        """Look at what protects the key."""
         if gate is None:
-            wrong.append(Refusal("no-environment", order.environment))
-        elif gate.is_open(base.branch):
-            names = ", ".join(gate.branches or ("every branch",))
-            wrong.append(Refusal("environment-open", f"{gate.name}: {names} may deploy"))
-        return wrong
+            return [Refusal("no-environment", self.order.environment)]
+        if not gate.is_open(base.branch):
+            return []
+        names = ", ".join(gate.branches or ("every branch",))
+        return [Refusal("environment-open", f"{gate.name}: {names} may deploy")]
 
     def _about_pull(self, pull: Pull | None, subject: Subject) -> list[Refusal]:
         order = self.order

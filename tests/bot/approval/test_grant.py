@@ -101,7 +101,7 @@ def test_what_moves_before_the_signature_is_published_for_nobody(
         if at == step:
             move(floor, tag, what)
 
-    def verify(_: str) -> str:
+    def verify(*_: str) -> str:
         meanwhile("verify")
         return "holds"
 
@@ -267,7 +267,7 @@ def test_a_halt_that_another_machine_writes_meanwhile_voids_what_was_issued_befo
             assert halt(elsewhere, SCOPE, "dan", "odd fills")[2] == Told("branch")
 
     person = Person(BOB, meanwhile)
-    found = refused(grant, floor.desk(), tag, make_wish(), person, lambda _: "holds", LOCK)
+    found = refused(grant, floor.desk(), tag, make_wish(), person, lambda *_: "holds", LOCK)
     assert found == ["halted"]
     assert [entry.kind for entry in floor.desk().chain().entries] == ["halt"]
 

@@ -98,6 +98,7 @@ class Environment:
     branch_names: list[str] = field(default_factory=list)
     admins_bypass: bool = True
     teams: list[str] = field(default_factory=list)
+    secrets: list[str] = field(default_factory=list)
 
 
 @dataclass

@@ -100,6 +100,10 @@ def _deploy(ask: Any, owner: Any, alice: Any, repo: HostedRepository, head: str)
     ask("GET", f"{one}/statuses")
     live = repo.add_environment("live", reviewers=["alice"]).id
     ask("GET", f"{HOME}/environments/live")
+    ask("GET", f"{HOME}/environments/live/deployment-branch-policies")
+    owner("GET", f"{HOME}/environments/live/secrets")
+    ask("GET", f"{HOME}/commits/{head}")
+    ask("GET", f"{HOME}/branches?protected=true")
     run = repo.add_run(".github/workflows/live.yml", head, environments=["live"])
     waits = f"{HOME}/actions/runs/{run.id}"
     ask("GET", waits)

@@ -99,3 +99,13 @@ def list_branch_policies(call: Call) -> Answer:
         return {"id": number, "node_id": node_id("GB", number), **plain, **form}
 
     return call.page(list(enumerate(one.branch_names)), policy, "branch_policies")
+
+
+@route("GET", f"{_ONE}/secrets", "secrets:read")
+def list_secrets(call: Call) -> Answer:
+    """The names of an environment's secrets; nobody is told what they hold."""
+    one = call.repository.environments.get(call.parameters["environment_name"])
+    if one is None:
+        raise not_found()
+    times = {"created_at": one.created, "updated_at": one.updated}
+    return call.page(one.secrets, lambda name: {"name": name, **times}, "secrets")
