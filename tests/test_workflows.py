@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bot.settings import Settings
+from bot.settings import DEPLOY_WORKFLOW, Settings
 from bot.workflow.items import LEGS
-from bot.workflow.starter import OWN, starter_files, workflow_text
+from bot.workflow.starter import OWN, deploy_text, starter_files, workflow_text
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -173,6 +173,62 @@ def test_the_job_that_writes_runs_whatever_became_of_the_others_but_the_plan():
     )
 
 
+DEPLOY = yaml.safe_load(deploy_text(USERS))
+DEPLOY_JOBS = DEPLOY["jobs"]
+
+
+def test_only_three_events_start_the_deploy_workflow_and_only_from_the_default_branch():
+    assert DEPLOY["permissions"] == {}
+    assert set(DEPLOY[True]) == {"push", "issue_comment", "workflow_dispatch"}
+    condition = DEPLOY_JOBS["gate"]["if"]
+    assert "github.ref_name == github.event.repository.default_branch" in condition
+    assert "startsWith(github.event.comment.body, '/stratwright')" in condition
+    for job in DEPLOY_JOBS.values():
+        checkout = job["steps"][0]
+        assert checkout["with"]["ref"] == "${{ github.event.repository.default_branch }}"
+        assert checkout["with"]["persist-credentials"] is False
+        assert "timeout-minutes" in job
+
+
+def test_jobs_that_read_cannot_write_and_the_one_that_runs_code_gets_no_token():
+    for name in ("gate", "verify"):
+        assert set(DEPLOY_JOBS[name]["permissions"].values()) == {"read"}
+    steps = yaml.safe_dump(DEPLOY_JOBS["verify"]["steps"])
+    assert DEPLOY_JOBS["verify"]["permissions"] == {"contents": "read"}
+    assert "token" not in steps
+    assert "secrets" not in steps
+
+
+def test_the_key_is_met_by_one_job_alone_which_runs_in_the_environment_that_the_gate_named():
+    """act ignores environments, so this is looked at here."""
+    with_key = [name for name, job in DEPLOY_JOBS.items() if "secrets." in yaml.safe_dump(job)]
+    in_place = [name for name, job in DEPLOY_JOBS.items() if "environment" in job]
+    assert with_key == in_place == ["deploy"]
+    deploy = DEPLOY_JOBS["deploy"]
+    assert deploy["environment"] == "${{ needs.gate.outputs.environment }}"
+    assert deploy["needs"] == ["gate", "verify"]
+    given = deploy["steps"][-1]["with"]
+    assert given["environment"] == deploy["environment"]
+    assert given["key"] == "${{ secrets.STRATWRIGHT_DEPLOY_PRIVATE_KEY }}"
+    assert given["answers"] == "${{ needs.verify.outputs.verified }}"
+    assert deploy["if"] == "needs.gate.outputs.todo == 'deploy'"
+
+
+def test_a_halt_waits_for_no_environment_no_verdict_and_no_other_run():
+    stop = DEPLOY_JOBS["stop"]
+    assert stop["needs"] == "gate"
+    assert "concurrency" not in DEPLOY
+    assert [name for name, job in DEPLOY_JOBS.items() if "concurrency" in job] == ["deploy"]
+    assert DEPLOY_JOBS["deploy"]["concurrency"]["cancel-in-progress"] is False
+
+
+def test_everything_of_the_deploy_workflow_is_pinned_and_pastes_nothing_into_scripts():
+    steps = steps_of(DEPLOY)
+    assert all(PINNED.match(step["uses"]) for step in steps if "uses" in step)
+    assert not any("${{" in step.get("run", "") for step in steps)
+    assert not re.search(r"github\.event\.(comment|issue|head)[^}]*\}\}", yaml.safe_dump(steps))
+
+
 def test_nothing_that_strangers_write_stands_in_an_expression_outside_a_condition():
     texts = [*(path.read_text() for path in WORKFLOWS), (ROOT / "action.yml").read_text()]
     hostile = re.compile(
@@ -229,10 +285,10 @@ def test_only_the_job_without_rights_takes_from_the_cache_and_only_the_plan_fill
 
 
 def starter_folder(folder):
-    for path, text in starter_files(Settings(), USERS).items():
+    for path, text in starter_files(Settings(), USERS, deploy=True).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
-    return folder / ".github/workflows/stratwright.yml"
+    return [folder / ".github/workflows/stratwright.yml", folder / DEPLOY_WORKFLOW]
 
 
 def parsed(*paths):
@@ -247,7 +303,7 @@ def parsed(*paths):
 
 
 def test_githubs_own_parser_finds_nothing(tmp_path):
-    assert parsed(*WORKFLOWS, ROOT / "action.yml", starter_folder(tmp_path)) == ""
+    assert parsed(*WORKFLOWS, ROOT / "action.yml", *starter_folder(tmp_path)) == ""
 
 
 def test_githubs_own_parser_would_find_something(tmp_path):

@@ -87,6 +87,8 @@ class Desk:
         except ApprovalRefused as error:
             subject, loosened = error.refusals[0], False
         chain = self.chain()
+        if host.file.first_seen and host.file.first_seen not in chain.digests:
+            raise ApprovalRefused(Refusal("chain-rewound", "the host's first_seen is not in it"))
         facts = Facts(
             now=now,
             repository=self.repository.repository_id,

@@ -14,7 +14,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bot.approval.policy import LEAST, tighten
-from bot.approval.record import Closed, Person, Word
+from bot.approval.record import Closed, Digest, Person, Word
 from bot.approval.signers import Signers, read_signers
 from bot.errors import InputError
 from bot.settings import ApprovalPolicy, parse_file
@@ -31,6 +31,7 @@ class HostFile(Closed):
         machines: principals of keys that no person holds, as the environment's.
         people: by principal, the other names of a person: mail addresses, `github:<number>`.
         policy: the floor; a repository can only ask for more.
+        first_seen: the digest of an entry that has to be in the chain, for a host that is new.
     """
 
     host: Word
@@ -41,6 +42,7 @@ class HostFile(Closed):
     machines: tuple[Person, ...] = ()
     people: dict[Person, tuple[Person, ...]] = Field(default_factory=dict)
     policy: ApprovalPolicy = ApprovalPolicy()
+    first_seen: Digest | None = None
 
 
 @dataclass(frozen=True)

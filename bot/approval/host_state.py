@@ -64,6 +64,7 @@ class HostState:
         known = self.seen
         if seen is not None and (known is None or seen.sequence > known.sequence):
             write_files(self.folder, {"seen.json": json.dumps(asdict(seen)) + "\n"})
+            _sync(self.folder / "seen.json")
 
     def starts(self) -> dict[str, Start]:
         """Gives every start by its nonce; the first one counts."""
@@ -74,7 +75,7 @@ class HostState:
 
     def note_start(self, start: Start) -> None:
         """Notes that a record was used; it is never used for another run."""
-        append_line(self.folder / "starts.jsonl", json.dumps(asdict(start)).encode())
+        self._note("starts.jsonl", start)
 
     def halts(self, now: int, heard: Iterable[HaltSeen] = ()) -> tuple[HaltSeen, ...]:
         """Gives every halt that was seen here, those heard elsewhere, and that of the file HALT.
@@ -97,7 +98,11 @@ class HostState:
 
     def note_halt(self, halt: HaltSeen) -> None:
         """Notes a halt for good."""
-        append_line(self.folder / "halts.jsonl", json.dumps(asdict(halt)).encode())
+        self._note("halts.jsonl", halt)
+
+    def _note(self, name: str, row: Start | HaltSeen) -> None:
+        append_line(self.folder / name, json.dumps(asdict(row)).encode())
+        _sync(self.folder / name)
 
     def halt_files(self) -> Iterator[Path]:
         """Finds the files that order a halt: of this repository, and of the whole host."""
@@ -115,6 +120,16 @@ class HostState:
         except (OSError, ValueError, TypeError):
             hint = "A crash may have torn a line: find out what it was, then take it out."
             raise WorldError(f"{path} cannot be read", hint) from None
+
+
+def _sync(path: Path) -> None:
+    """Waits until the disk has a file and its name: what is noted outlives a loss of power."""
+    for each in (path, path.parent):
+        descriptor = os.open(each, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _scope_in(path: Path) -> str:

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -58,15 +59,19 @@ def run_under_act(
     caller: str,
     tamper: str = "",
     action: str = ACTION,
+    text: str = "",
+    run: int = 0,
+    secrets: Mapping[str, str] | None = None,
 ) -> Ran:
-    """Let act run the workflow for an event.
+    """Let act run a workflow for an event, by default the one that proposes.
 
-    `caller` is a program that calls the command; `tamper` one that changes artifacts.
+    `caller` is a program that calls the command; `tamper` one that changes artifacts; `run` is the
+    run's number, `secrets` those of the repository: act knows no environments.
     """
     world.fetch()
     folder.mkdir()
     workflow = folder / "stratwright.yml"
-    workflow.write_text(workflow_text(Settings(), action))
+    workflow.write_text(text or workflow_text(Settings(), action))
     (folder / "event.json").write_text(json.dumps(payload))
     (folder / "tamper.py").write_text(tamper)
     house = house_of_the_action(folder / "action")
@@ -80,6 +85,7 @@ def run_under_act(
         "PIP_NO_BUILD_ISOLATION": "false",
         "PIP_DRY_RUN": "1",
         "PIP_NO_DEPS": "1",
+        **({"GITHUB_RUN_ID": str(run)} if run else {}),
         **world.git_variables,
     }
     replaced = {
@@ -91,6 +97,7 @@ def run_under_act(
         *("-C", str(world.clone), "-P", "ubuntu-24.04=-self-hosted", "--json"),
         *("--no-cache-server", "--artifact-server-addr", "127.0.0.1"),
         *("--cache-server-addr", "127.0.0.1", "-s", f"GITHUB_TOKEN={world.token()}"),
+        *(part for name in secrets or {} for part in ("-s", name)),
         *(part for name, value in variables.items() for part in ("--env", f"{name}={value}")),
         *(part for name, place in {**replaced, ACTION: house}.items()
           for part in ("--local-repository", f"{name}={place}")),
@@ -98,7 +105,7 @@ def run_under_act(
     path = f"{_programs(folder, caller)}:{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(
         command,
-        env={**os.environ, "PATH": path, "HOME": str(folder / "home"),
+        env={**os.environ, **(secrets or {}), "PATH": path, "HOME": str(folder / "home"),
              "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))},
         capture_output=True,
         text=True,

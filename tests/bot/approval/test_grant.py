@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from bot.approval.admission import admit, begin, state_of
-from bot.approval.grant import countersign, grant
+from bot.approval.chain import BRANCH, Approval
+from bot.approval.grant import countersign, draft, grant
 from bot.approval.halting import Told, halt, tell
 from bot.approval.host_state import HostState
 from bot.approval.reasons import ApprovalRefused
 from bot.approval.record import Mode
+from bot.approval.sshsig import sign
 from bot.bus.port import EventName
 from bot.errors import InputError
 from bot.git.identity import TaskName
@@ -322,3 +324,47 @@ def test_a_policy_that_the_same_branch_loosens_is_no_policy(floor: Floor) -> Non
     sh(work, "push", "-q", "origin", "main")
     assert refused(floor.approve, honest, older=True) == ["run-too-long"]
     floor.approve(honest, older=True, run_days=3)
+
+
+def test_a_new_host_refuses_a_chain_without_the_entry_that_its_file_names(floor: Floor) -> None:
+    tag = propose(floor)
+    floor.approve(tag)
+    chain = floor.desk().chain()
+    floor.host_file(f"first_seen: {chain.digests[0]}\n")
+    new = replace(floor.desk(), state=HostState(floor.home / "another"))
+    assert new.look(tag).chain.digests == chain.digests
+    # Somebody shortens the branch on both sides; this host has seen nothing yet.
+    for folder in (floor.world.work, floor.world.remote):
+        sh(folder, "update-ref", "-d", f"refs/heads/{BRANCH}")
+    fresh = replace(floor.desk(), state=HostState(floor.home / "third"))
+    with pytest.raises(ApprovalRefused, match="chain-rewound"):
+        fresh.look(tag)
+
+
+def test_what_is_verified_is_the_commit_that_was_looked_at(floor: Floor) -> None:
+    tag, asked = propose(floor), []
+
+    def verify(name: str, commit: str) -> str:
+        asked.append((name, commit))
+        return "holds"
+
+    claim = grant(floor.desk(), tag, make_wish(), Person(BOB), verify, LOCK)
+    assert asked == [(tag, claim.record.commit)]
+
+
+def test_the_environments_key_alone_ends_no_deployment_with_money(floor: Floor) -> None:
+    """Nor does it start one: a record that it alone signed takes no place."""
+    floor.host_file("policy: {live: {people: 1}}\n", environment="live")
+    tag = propose(floor)
+    first = floor.approve(tag, mode="live")
+    assert codes(floor, tag, "live") == []
+    desk = floor.desk()
+    other = floor.desk().look(tag).facts
+    record = draft(make_wish(CAT, mode="live", replaces=first.record.token), other, LOCK)
+    number, previous = desk.chain().next
+    signature = sign(DEPLOY.private, record.data)
+    entry = Approval(
+        sequence=number, previous=previous, at=desk.now(), record=record, signature=signature
+    )
+    desk.write(desk.chain(), entry)
+    assert codes(floor, tag, "live") == []
