@@ -23,7 +23,7 @@ from typing import Any
 
 from bot.settings import Settings
 from bot.workflow.starter import workflow_text
-from tests.bot.workflow.hub import HOUSE, World
+from tests.bot.workflow.hub import HOUSE, WRITE, World
 from tests.remembered import VARIABLE
 
 COMMIT = "a" * 40
@@ -35,6 +35,10 @@ STAND_INS = {
     "actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02": "upload_artifact",
     "actions/download-artifact@d3f86a106a0bac45b974a628896c90dbdf5c8093": "download_artifact",
 }
+
+
+# act gives every job the same token; what each job's may do, tests/test_workflows.py looks at.
+_RIGHTS = {**WRITE, "deployments": "write", "actions": "read"}
 
 
 @dataclass
@@ -96,7 +100,7 @@ def run_under_act(
         *(event, "-e", str(folder / "event.json"), "-W", str(workflow)),
         *("-C", str(world.clone), "-P", "ubuntu-24.04=-self-hosted", "--json"),
         *("--no-cache-server", "--artifact-server-addr", "127.0.0.1"),
-        *("--cache-server-addr", "127.0.0.1", "-s", f"GITHUB_TOKEN={world.token()}"),
+        *("--cache-server-addr", "127.0.0.1", "-s", f"GITHUB_TOKEN={world.token(_RIGHTS)}"),
         *(part for name in secrets or {} for part in ("-s", name)),
         *(part for name, value in variables.items() for part in ("--env", f"{name}={value}")),
         *(part for name, place in {**replaced, ACTION: house}.items()

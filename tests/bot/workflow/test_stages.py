@@ -367,7 +367,7 @@ def test_commands_that_are_not_there_are_answered_politely(world: World, verb: s
     ran = run_event(world, "issue_comment", order)
     assert ran.codes == {"plan": 0, "write": 0}
     (said,) = forge_of(world).threads.all(Thread(number))
-    assert "not available" in said.body or "The commands are" in said.body
+    assert "not set up here" in said.body or "The commands are" in said.body
 
 
 def test_no_right_to_open_pull_requests_leaves_branch_and_link_once(world: World) -> None:
