@@ -211,7 +211,9 @@ def test_the_key_is_met_by_one_job_alone_which_runs_in_the_environment_that_the_
     assert given["environment"] == deploy["environment"]
     assert given["key"] == "${{ secrets.STRATWRIGHT_DEPLOY_PRIVATE_KEY }}"
     assert given["answers"] == "${{ needs.verify.outputs.verified }}"
-    assert deploy["if"] == "needs.gate.outputs.todo == 'deploy'"
+    holds = "endsWith(needs.verify.outputs.verified, ' holds')"
+    assert deploy["if"] == f"needs.gate.outputs.todo == 'deploy' && {holds}"
+    assert f"'deploy' && !{holds}" in DEPLOY_JOBS["answer"]["if"]
 
 
 def test_a_halt_waits_for_no_environment_no_verdict_and_no_other_run():

@@ -26,6 +26,7 @@ from bot.forge.reasons import Ignored, NotAnyMore
 from bot.forge.trigger import CommandGiven
 from bot.git.remote import StaleView
 from bot.locks import pins
+from bot.workflow.approval_state import MARKER, last_live
 from bot.workflow.context import Context
 from bot.workflow.deploy_order import Order, Todo, read_order
 from bot.workflow.deploy_words import comment_text, record_table, refusal_list
@@ -33,7 +34,6 @@ from bot.workflow.environment_key import EnvironmentKey
 from bot.workflow.forge_desk import ForgeDesk
 from bot.workflow.way_back import Journey, find_way, walk
 
-MARKER = "approval"
 NOBODY = "github:0"
 _TO_COME = ("too-few-approvers", "moved-meanwhile")
 # What people's own signatures mend, on the host.
@@ -136,6 +136,7 @@ def sign(
         desk = open_desk(context, order, key)
         if environment != order.environment:
             raise refuse("wrong-environment", f"{environment}, asked for is {order.environment}")
+        before = desk.chain()
         claim, number = _granted(desk, verified)
         record = claim.record
         waiting = announce(desk, record)
@@ -149,6 +150,7 @@ def sign(
     parts = [
         f"The record is entry {number} of `stratwright/approvals`, signed by `{desk.machine}`.",
         record_table(record),
+        last_live(desk.repository, before, order.task, order.commit),
     ]
     if waiting:
         how = f"`stratwright approve {record.tag} --token {record.token}`"
@@ -298,6 +300,8 @@ def answer(context: Context, verified: str) -> str:
         if order.todo is Todo.ROLLBACK:
             return "rolled back" if roll_back(context, order, verified) else "not rolled back"
         refusals = gate(context, order).refusals
+        if verified and not verified.endswith(" holds"):
+            refusals = (*refusals, Refusal("not-verified", verified.partition(" ")[2]))
     except ApprovalRefused as error:
         trigger = context.runner.trigger(context.settings.label)
         if isinstance(trigger, CommandGiven):

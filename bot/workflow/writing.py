@@ -23,6 +23,7 @@ from bot.report.status import (
     status_text,
     text_part,
 )
+from bot.workflow.approval_state import show_state
 from bot.workflow.candles import with_candles
 from bot.workflow.context import Context
 from bot.workflow.contracts import tasks_of
@@ -111,6 +112,8 @@ def _propose(context: Context, item: Item, folder: Path, digests: Digests) -> Wr
         return Written("blocked", 1, replace(status, run_url=context.runner.run_url), result)
     if result.gates or result.commit:
         _check_proposed(context, item, result)
+    if result.pull_request is not None and item.read is not None and item.read.task is not None:
+        show_state(context, item.read.task, result.commit, result.pull_request)
     status = _proposed(context, item, result, link)
     return Written(result.status, 0, status, result, needs_click=bool(link))
 

@@ -99,3 +99,13 @@ def test_without_an_approval_nothing_is_signed(world: World, tmp_path: Path, cal
     assert ran.seen == ["answer", "gate"], ran.log[-4000:]
     assert "`self-approval`" in scene.told
     assert scene.records == []
+
+
+def test_a_proposal_says_that_it_is_not_approved_yet_and_what_would_trade_where(
+    world: World,
+) -> None:
+    scene = proposed(world)
+    assert "Not approved yet: oversold-dip/strategy" in scene.told
+    assert f"`/stratwright approve {scene.head}`" in scene.told
+    assert "| `paper` | `trader-1` | `main` | `1000 USDT` | `paper` |" in scene.told
+    assert "Last approved for live: nothing of this task yet." in scene.told

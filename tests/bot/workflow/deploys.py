@@ -186,11 +186,12 @@ class Scene:
         approve(shown)
         if todo in ("halt", "rollback"):
             job("stop", "deploy-stop")
-        if todo == "deploy":
+        holds = verified == "holds" or "deploy" in only
+        if todo == "deploy" and holds:
             place = f"--environment={ran.outputs['environment']}"
             secret = {"STRATWRIGHT_DEPLOY_PRIVATE_KEY": key.pem}
             job("deploy", "deploy-sign", f"--answers={answer}", place, **secret)
-        if todo in ("rollback", "refuse"):
+        if todo in ("rollback", "refuse") or (todo == "deploy" and not holds):
             job("answer", "deploy-answer", f"--answers={answer}")
         summary = folder / "summary"
         ran.summary = summary.read_text() if summary.exists() else ""

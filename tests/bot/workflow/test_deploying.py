@@ -46,6 +46,7 @@ def test_a_comment_of_a_person_with_write_permission_becomes_a_signed_record(sce
     assert (record.mode, record.environment, record.host) == ("paper", "paper", "trader-1")
     assert scene.states() == ["success"]
     assert "Approved for paper" in scene.told
+    assert "Last approved for live: nothing of this task yet." in scene.told
     assert KEY.pem.splitlines()[1] not in ran.log + ran.summary + scene.told
 
 
@@ -104,6 +105,11 @@ def test_live_is_attested_and_waits_for_the_signatures_of_people(scene: Scene) -
     assert scene.states("live") == ["success"]
     assert "not in force yet" in scene.told
     assert f"--token {scene.records[0].record.token}" in scene.told
+    first = scene.tag
+    scene = proposed(scene, "two")
+    scene.run(*scene.commented(scene.approval()))
+    assert f"Last approved for live: `{first}`" in scene.told
+    assert "it cannot be replayed here" in scene.told
 
 
 def test_the_same_request_again_gives_no_second_record(scene: Scene) -> None:
