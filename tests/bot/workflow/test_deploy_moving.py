@@ -59,8 +59,6 @@ def test_whenever_the_head_moves_no_record_is_of_bytes_that_nobody_approved(
     assert attempt(0) == 1
     whole = calls[0]
     assert whole > 60
-    found = [attempt(number) for number in range(1, whole, 4)]
-    # Before the last look nothing is published; after it, what was read and approved.
-    assert found == sorted(found), (found, whole)
-    assert found.count(0) > len(found) // 2
-    assert 1 in found
+    found = [attempt(number) for number in range(1, whole, 3)]
+    # Some moves come before the last look, and nothing is published; others after it.
+    assert {*found} == {0, 1}, (found, whole)
