@@ -24,7 +24,7 @@ PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist l
 # For the engine's race: --quick, --bars, --rounds, --limit-s.
 BENCH_ARGS ?=
 
-.PHONY: attacks audit lock npm sbom corpus deep examples faults freqtrade golden help mutants pictures quick setup demo test check bench bench-engine worlds clean
+.PHONY: attacks audit lock npm sbom corpus deep examples faults freqtrade golden help mutants pictures quick setup demo test check bench bench-engine luck worlds clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -104,6 +104,9 @@ bench: $(READY)  ## measure what the README claims
 
 bench-engine: $(READY)  ## race the engine against its peers, side by side
 	@$(BIN)/python -m benchmarks.engine $(BENCH_ARGS)
+
+luck: $(READY)  ## search 500 worlds without an edge, and some with one: what is let through
+	@$(BIN)/python -m benchmarks.luck
 
 worlds: $(READY)  ## 20,000 random worlds: event path = compiled path
 	@$(BIN)/python -m benchmarks.worlds 20000

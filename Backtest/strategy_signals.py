@@ -81,21 +81,27 @@ def read_signals(offered: Mapping[str, object], bars: int) -> Signals:
     shown = {name: form for name, (form, _) in levels.items() if form is not None}
     wishes = {name: offered[name] for name in ("trail", "roi") if offered.get(name) is not None}
     protection = read_protection({**shown, **wishes})
+    sizes = {
+        name: _one(step) if listed is None else listed
+        for (name, (_, listed)), step in zip(
+            levels.items(), (protection.stop, protection.target), strict=True
+        )
+    }
     form, amount, cap = _size(offered.get("size"))
     enter = rules["enter_long"].astype(np.int8)
     if offered.get("enter_short") is not None:
         enter -= rules["enter_short"].view(np.int8)
-    for _, sizes in levels.values():
-        if sizes.size > 1:
-            enter[np.isnan(sizes)] = 0
+    for listed in sizes.values():
+        if listed.size > 1:
+            enter[np.isnan(listed)] = 0
     return Signals(
         enter=enter,
         exit_long=rules["exit_long"],
         exit_short=rules["exit_short"],
         stop=protection.stop,
-        stop_sizes=levels["stop"][1],
+        stop_sizes=sizes["stop"],
         target=protection.target,
-        target_sizes=levels["target"][1],
+        target_sizes=sizes["target"],
         trail=protection.trail,
         roi=protection.roi,
         size_form=form,
@@ -118,16 +124,16 @@ def _truths(values: object, name: str, bars: int) -> NDArray[np.bool_]:
     return np.ascontiguousarray(found)
 
 
-def _level(value: object, name: str, bars: int) -> tuple[object, NDArray[np.float64]]:
-    """Gives a level as orders write it, and its sizes: one for all bars, or one a bar."""
-    nothing = np.zeros(1)
-    if value is None:
-        return None, nothing
+def _one(step: Step | None) -> NDArray[np.float64]:
+    """Gives the size for all bars."""
+    return np.zeros(1) if step is None else np.array([step.size])
+
+
+def _level(value: object, name: str, bars: int) -> tuple[object, NDArray[np.float64] | None]:
+    """Gives a level as orders write it, and its sizes if it has one a bar."""
     sizes = value.get("distance") if isinstance(value, Mapping) and len(value) == 1 else None
     if sizes is None or isinstance(sizes, (int, float)):
-        protection = read_protection({name: value})
-        step = protection.stop or protection.target
-        return value, nothing if step is None else np.array([step.size])
+        return value, None
     found = np.ascontiguousarray(sizes, dtype=np.float64)
     if found.shape != (bars,):
         raise BacktestError(

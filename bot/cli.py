@@ -24,6 +24,7 @@ COMMANDS = {
     "gate": "let the gates judge a candidate, without Git",
     "backtest": "backtest a contract or a strategy file on candles",
     "sweep": "backtest a contract with many values of its parameters",
+    "optimize": "search the ranges of a contract's parameters",
     "report": "write out the evidence of a tag or of a refused run",
     "verify": "compute the evidence of a tag again and say whether it holds",
     "pr": "list, show, diff, approve or close pull requests",

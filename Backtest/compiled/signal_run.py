@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Where the event path's time reaches that of importing numba; loaded already, it costs nothing.
 WORTH_AN_IMPORT_BARS = 300_000
-WORTH_A_CALL_BARS = 2_000
+WORTH_A_CALL_BARS = 100
 MAX_RISK = 0.10
 EXACT_DIGITS = 15  # more decimals than this cannot be written as whole numbers
 

@@ -74,14 +74,14 @@ def _curve_of(rows: Floats, start: float | None, moved: NDArray[np.int64]) -> Cu
     return finished(rows, sums_of(len(rows), lanes) or _exact_sums(returns, losses), deepest)
 
 
-def _lanes(values: Floats) -> list[float]:
+def _lanes(values: Floats) -> Floats:
     """Adds up every sixteenth value from each of the first sixteen on, in their order."""
     even = len(values) // LANES * LANES
     lanes = np.zeros(LANES)
     if even:
         lanes += np.add.reduce(values[:even].reshape(-1, LANES), axis=0)
     lanes[: len(values) - even] += values[even:]
-    return lanes.tolist()
+    return lanes
 
 
 class Sums(NamedTuple):
@@ -92,13 +92,13 @@ class Sums(NamedTuple):
     losses: float  # sum of the squares of those below 0
 
 
-def sums_of(rows: int, lanes: Sequence[Sequence[float]]) -> Sums | None:
+def sums_of(rows: int, lanes: Sequence[Floats] | Floats) -> Sums | None:
     """Adds up a curve's returns, from lanes of them, of their squares and of the losses'.
 
     None where the mean is so much of the squares that taking it off would leave few true digits, or
     where a sum is not finite.
     """
-    total, squares, losses = (_in_pairs(each) for each in lanes)
+    total, squares, losses = _in_pairs(np.asarray(lanes)).tolist()
     mean = total / (rows - 1)
     apart = squares - mean * total
     if squares != 0.0 and not squares * TRUE_SHARE < apart < math.inf:
@@ -106,12 +106,11 @@ def sums_of(rows: int, lanes: Sequence[Sequence[float]]) -> Sums | None:
     return Sums(mean, apart, losses)
 
 
-def _in_pairs(lanes: Sequence[float]) -> float:
-    """Gives the sum of a number of lanes that is a power of two, added in halves of halves."""
-    if len(lanes) == 1:
-        return lanes[0]
-    half = len(lanes) // 2
-    return _in_pairs(lanes[:half]) + _in_pairs(lanes[half:])
+def _in_pairs(lanes: Floats) -> Floats:
+    """Gives the sum of each row of a number of lanes that is a power of two, in pairs of pairs."""
+    while lanes.shape[1] > 1:
+        lanes = lanes[:, ::2] + lanes[:, 1::2]
+    return lanes[:, 0]
 
 
 def _exact_sums(returns: Floats, losses: Floats) -> Sums:

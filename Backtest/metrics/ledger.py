@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from Backtest.compiled.signal_run import is_loaded
-from Backtest.metrics.exact_sums import CALL_VALUES, exact_sum
+from Backtest.metrics.exact_sums import exact_sum
 from Backtest.positions import Trade
 
 Floats = NDArray[np.float64]
 
+CALL_TRADES = 8  # the sums of fewer are added sooner than machine code is called
 DUST = 1e-12  # of an entry's value; a trade that earns less has come out even
 
 
@@ -55,7 +56,7 @@ class Ledger:
     @cached_property
     def tally(self) -> Tally:
         """Tells what they come to."""
-        if len(self) >= CALL_VALUES and is_loaded():
+        if len(self) >= CALL_TRADES and is_loaded():
             from Backtest.compiled.trade_pass import tally
 
             columns = (self.pnl, self.fees, self.cost, self.volume)

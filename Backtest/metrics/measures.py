@@ -27,7 +27,7 @@ def survey(
     firsts, lasts = moving or (np.array([0]), np.array([len(rows)]))
     totals, squares, losses = lanes
     deepest = follow(rows, start, bounds, firsts, lasts, totals, squares, losses, falls)
-    sums = sums_of(len(rows), lanes.tolist()) if deepest < 1.0 else None
+    sums = sums_of(len(rows), lanes) if deepest < 1.0 else None
     return None if sums is None else (finished(rows, sums, deepest), falls.tolist())
 
 

@@ -7,13 +7,16 @@ import json
 import sys
 import textwrap
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bot.errors import InputError, WorldError
 
 if TYPE_CHECKING:
-    from bot.sweep.runs import SweepResult, Tried
+    from Backtest.metrics.trade_chance import TradeChance
+    from bot.sweep.luck import Luck, Tried
+    from bot.sweep.runs import SweepResult
 
 SHOWN = ("sharpe", "return", "max_drawdown", "total_trades", "win_rate", "profit_factor")
 # So that a row with two or three parameters fits 80 columns.
@@ -42,6 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--metric", default="sharpe", help="the figure to sort by; default: sharpe")
     add("--top", type=int, default=10, metavar="N", help="how many sets to show; default: 10")
     add("--workers", type=int, default=1, metavar="N", help="processes; default: 1")
+    add(
+        "--worlds",
+        type=int,
+        default=0,
+        metavar="N",
+        help="make the same search on N made-up histories without an edge, and compare",
+    )
     add("--out", type=Path, metavar="FILE.csv", help="write all sets, the best first")
     add("--json", action="store_true", help="print the result as JSON")
 
@@ -56,8 +66,9 @@ def run(args: argparse.Namespace) -> int:
     from bot.sweep.runs import run_sweep
     from bot.sweep.sets import read_sets
 
-    if args.top < 1 or args.workers < 1:
-        raise InputError("--top and --workers are counts", "Give whole numbers above 0.")
+    if args.top < 1 or args.workers < 1 or args.worlds < 0:
+        hint = "Give whole numbers above 0; --worlds may be 0."
+        raise InputError("--top, --workers and --worlds are counts", hint)
     loaded = load_contract(args.contract)
     contract = loaded.strategy
     sets = read_sets(args.sets, contract, loaded.source.root or {})
@@ -65,14 +76,14 @@ def run(args: argparse.Namespace) -> int:
     candles = next(iter(data.candles.values()))
     program, counted = compile_contract(contract), Counter()
     progress = Progress()
-    progress.stage("playing", len(sets), counted.read, "sets")
+    progress.stage("playing", len(sets) * (1 + args.worlds), counted.read, "sets")
     with progress:
         result = run_sweep(
             *(contract, program, candles, sets, args.metric, args.workers),
-            counted.set,
+            *(counted.set, args.worlds),
         )
     if args.out is not None:
-        _write(args.out, result)
+        write_sets(args.out, result)
     if args.json:
         sys.stdout.write(json.dumps(as_json(result, args.top), allow_nan=False) + "\n")
     else:
@@ -84,12 +95,23 @@ def as_json(result: "SweepResult", top: int) -> dict[str, Any]:
     """The result for programs."""
     from bot.report.headline import figures_of
 
+    luck = result.luck
     return {
         "metric": result.metric,
-        "sets_tried": result.chance.sets,
+        "sets_tried": luck.sets,
         "selected_in_sample": True,
-        "expected_best_sharpe_by_chance": result.chance.expected_best,
-        "deflated_sharpe_probability": result.chance.deflated,
+        "expected_best_sharpe_by_chance": luck.expected_best,
+        "deflated_sharpe_probability": luck.deflated,
+        "backtest_overfitting_probability": luck.overfitting,
+        "years": luck.years,
+        "years_needed": luck.years_needed,
+        "neighbours": luck.neighbours,
+        "neighbours_that_keep_half": luck.stability,
+        "break_even_cost_bps": luck.break_even_cost_bps,
+        "trades_by_chance": None if luck.trades is None else asdict(luck.trades),
+        "worlds_without_edge": luck.worlds,
+        "worlds_as_good": luck.worlds_as_good,
+        "chance_without_edge": luck.by_worlds,
         "figures": figures_of(result.best),
         "sets": [
             {
@@ -140,22 +162,62 @@ def _cells(row: "Tried", names: Sequence[str], figures: Sequence[str]) -> list[s
 
 def warning(result: "SweepResult") -> str:
     """Say that the first row was chosen, and what chance alone would have given."""
-    chance = result.chance
+    luck = result.luck
     said = [
-        f"The first row is the best of {chance.sets} sets on the candles it was chosen on:"
+        f"The first row is the best of {luck.sets} sets on the candles it was chosen on:"
         " expect less on others.",
     ]
-    if chance.expected_best is not None and chance.deflated is not None:
+    if luck.expected_best is not None and luck.deflated is not None:
         said.append(
-            f"The best of {chance.sets} unrelated sets without any edge, scattered like these,"
-            f" would show a Sharpe ratio of about {chance.expected_best:.2f}; the chance that the"
-            f" best one's true ratio is above that is {chance.deflated:.0%} (deflated Sharpe"
-            " ratio, normal returns)."
+            f"The best of {luck.sets} unrelated sets without any edge, scattered like these,"
+            f" would show a Sharpe ratio of about {luck.expected_best:.2f}; the chance that the"
+            f" first one's true ratio is above that is {luck.deflated:.0%} (deflated Sharpe ratio)."
+        )
+        said.append(_needed(luck))
+    if luck.overfitting is not None:
+        said.append(
+            f"Chosen by one half of the history, the best set is in the worse half on the other"
+            f" with a probability of {luck.overfitting:.0%} (backtest overfitting, by Sharpe"
+            " ratio)."
+        )
+    if luck.stability is not None:
+        said.append(
+            f"{luck.stability:.0%} of its {luck.neighbours} neighbours keep half of its"
+            f" {result.metric}."
+        )
+    if luck.break_even_cost_bps is not None:
+        said.append(f"It breaks even at costs of {luck.break_even_cost_bps:.1f} bps a side.")
+    if luck.trades is not None:
+        said.append(_by_chance(luck.trades))
+    if luck.by_worlds is not None:
+        said.append(
+            f"The same search found as good a set in {luck.worlds_as_good} of {luck.worlds}"
+            f" histories without an edge: a chance of {luck.by_worlds:.0%} or less by luck alone."
         )
     return "".join(f"{textwrap.fill(line, 80)}\n" for line in said)
 
 
-def _write(path: Path, result: "SweepResult") -> None:
+def _needed(luck: "Luck") -> str:
+    """Say how long a track record would have to be."""
+    if luck.years_needed is None:
+        return "No track record of such returns would be long enough to be 95 % sure of that."
+    return (
+        f"To be 95 % sure, {luck.years_needed:.1f} years of such returns are needed; there are"
+        f" {luck.years:.1f}."
+    )
+
+
+def _by_chance(trades: "TradeChance") -> str:
+    """Say what another order of the trades, and missed trades, would have given."""
+    low, _, high = trades.order_drawdown
+    least, _, most = trades.missed_return
+    return (
+        f"Its trades in other orders fall by {low:.1%} to {high:.1%} (nine in ten); with one in"
+        f" ten missed they return {least:.1%} to {most:.1%}."
+    )
+
+
+def write_sets(path: Path, result: "SweepResult") -> None:
     """Write every set as a line."""
     from Backtest.metrics.report_files import write_whole
 

@@ -25,12 +25,17 @@ _NAMED = {
 }
 
 
-def check_coherence(raw: Mapping[str, object]) -> list[Fault]:
-    """Find what each part allows and the whole does not; misshapen parts are passed over."""
+def check_coherence(raw: Mapping[str, object], *, searches: bool = False) -> list[Fault]:
+    """Find what each part allows and the whole does not; misshapen parts are passed over.
+
+    `searches`: who asks carries `optimize` out.
+    """
     if raw.get("kind") == "module":
         return [*_after(raw), *_reserved(raw)]
     checks = [_entries, _after, _symbols_in_path, _named, _reserved, _one_size, _affordable]
     checks += [_reachable, _activation, _data_keys, _defaults]
+    if not searches:
+        checks.append(_searched)
     targets = raw.get("targets")
     if isinstance(targets, list | tuple) and "freqtrade" in targets:
         checks += [_fills, _trailing, _pairs, _held_target, _early_trailing]
@@ -162,16 +167,19 @@ def _named(raw: Mapping[str, object]) -> Iterator[Fault]:
                 break
 
 
-def _reserved(raw: Mapping[str, object]) -> Iterator[Fault]:
-    """Refuse what the language keeps for later, so that nothing is accepted and then ignored."""
+def _searched(raw: Mapping[str, object]) -> Iterator[Fault]:
+    """Refuse a search where none would be made."""
     if raw.get("optimize") is not None:
         message = (
-            "optimize is reserved: the optimiser is not built yet, so nothing would be searched"
+            "optimize is reserved: only `stratwright optimize` carries it out yet, so nothing"
+            " would be searched here"
         )
-        allowed = (
-            "no optimize; `stratwright sweep CONTRACT --set NAME=VALUES` tries values you name"
-        )
+        allowed = "no optimize; `stratwright optimize CONTRACT` finds values to write as defaults"
         yield Fault(("optimize",), message, allowed=allowed)
+
+
+def _reserved(raw: Mapping[str, object]) -> Iterator[Fault]:
+    """Refuse what the language keeps for later, so that nothing is accepted and then ignored."""
     coder = raw.get("coder")
     if coder in ("agent", "cli"):
         message = "this coder is reserved: code by a model is not built yet"

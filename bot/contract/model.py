@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, ValidationInfo, model_validator
 
 from bot.contract.code_paths import (
     CODE_PATH,
@@ -157,7 +157,7 @@ class Contract(Heading):
         default=("adapter",),
     )
     optimize: Optimize | None = optional(
-        "How to search the parameters; reserved, refused until the optimiser is built.",
+        "How `stratwright optimize` searches the parameters; other commands refuse it yet.",
         {"metric": "sharpe", "trials": 200, "walk_forward": {"train": 0.7, "folds": 4}},
     )
 
@@ -183,10 +183,11 @@ class Contract(Heading):
         return (self.strategy_file, *freqtrade, self.tests_file)
 
     @model_validator(mode="after")
-    def _parts_fit_together(self) -> "Contract":
+    def _parts_fit_together(self, info: ValidationInfo) -> "Contract":
         from bot.contract.coherence import check_coherence
 
-        for fault in check_coherence(self.model_dump()):
+        searches = bool(info.context and info.context.get("searches"))
+        for fault in check_coherence(self.model_dump(), searches=searches):
             raise wrong(fault.message, allowed=fault.allowed, at="coherence")
         return self
 

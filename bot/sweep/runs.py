@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from adapters.loop.views import CandleView
 from adapters.simbroker_adapter import SimBrokerAdapter
 from adapters.strategy_cli import broker_settings
 from adapters.strategy_loop import loop_rules
-from Backtest.metrics.many_runs import sweep
+from Backtest.metrics.many_runs import Answer, Played, sweep
+from Backtest.metrics.no_edge import NO_EDGE
+from Backtest.metrics.overfitting import BLOCKS
+from Backtest.metrics.run_report import buy_and_hold, calendar_of
+from Backtest.metrics.trade_chance import TradeChance, trade_chance, trade_returns
 from Backtest.sim_errors import BacktestError, nearest
 from Backtest.simbroker import SimBroker
-from bot.contract.language.contract_decisions import contract_signals
+from bot.contract.language.contract_decisions import contract_signals, risk_signals
 from bot.contract.language.evaluator import Memo, evaluate
-from bot.contract.numbers import flat_settings
+from bot.contract.numbers import RiskNumbers, flat_settings
 from bot.errors import InputError
+from bot.sweep.luck import LOW_IS_GOOD, Luck, Tried, luck_of
 
 if TYPE_CHECKING:
     from Backtest.candles import Candles
     from bot.contract.language.program import Program
     from bot.contract.model import Contract
 
-EULER = 0.5772156649015329
-LOW_IS_GOOD = ("max_drawdown", "exposure", "turnover", "costs")
+WORLDS_A_SEED = 1_000_000  # so that the worlds of two seeds are others
 FIGURES = (
     "sharpe",
     "sortino",
@@ -42,29 +44,8 @@ FIGURES = (
     "exposure",
     "turnover",
     "costs",
+    "break_even_cost_bps",
 )
-
-
-@dataclass(frozen=True)
-class Tried:
-    """One set of values and what it gave; figures without a meaning are None."""
-
-    values: Mapping[str, int | float]
-    figures: Mapping[str, float | None]
-    rejections: Mapping[str, int] = field(default_factory=dict)  # rejected orders by cause
-
-
-@dataclass(frozen=True)
-class Chance:
-    """What picking the best of many sets gives without any skill."""
-
-    sets: int  # how many were tried
-    # The annual Sharpe ratio that the best of so many unrelated sets without an edge would have, if
-    # they scatter as these do (Bailey and Lopez de Prado, 2014).
-    expected_best: float | None
-    # The probability that the best set's true ratio is above that, returns taken as normal; None
-    # where it cannot be said.
-    deflated: float | None
 
 
 @dataclass(frozen=True)
@@ -73,7 +54,7 @@ class SweepResult:
 
     metric: str
     rows: Sequence[Tried]
-    chance: Chance
+    luck: Luck
     bars: int = 0
     buy_and_hold: Mapping[str, Any] = field(default_factory=dict)
 
@@ -97,6 +78,8 @@ class ContractOffer:
         self._answers = Memo()
         self._view: CandleView | None = None
         self._read = sorted(program.parameters_read)
+        self._risked = sorted(RiskNumbers(contract, program).named)
+        self._risks: dict[tuple[int | float, ...], Mapping[str, Any]] = {}
 
     def __call__(self, candles: Candles, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """The signals of a set, as `Backtest.strategy_signals` reads them."""
@@ -112,7 +95,12 @@ class ContractOffer:
 
         read = tuple(program.parameters[name] for name in self._read)
         found = dict(zip(names, self._answers.get(read, answer), strict=True))
-        return contract_signals(self._contract, program, found)
+        if program.atr_periods:
+            return contract_signals(self._contract, program, found)
+        named = tuple(program.parameters[name] for name in self._risked)
+        if named not in self._risks:
+            self._risks[named] = risk_signals(self._contract, program, {})
+        return {**found, **self._risks[named]}
 
 
 def run_sweep(
@@ -123,76 +111,156 @@ def run_sweep(
     metric: str = "sharpe",
     workers: int = 1,
     on_done: Callable[[int], None] = lambda count: None,
+    worlds: int = 0,
 ) -> SweepResult:
     """Play every set of parameters on the same candles of a contract's one symbol, by `metric`.
 
-    The result does not depend on the number of `workers`.
+    The result does not depend on the number of `workers`. The same search is made in so many
+    `worlds` without an edge, by turns shuffled and phase-randomised.
 
     Raises:
         InputError: the metric is unknown, or a set cannot be played.
     """
     if metric not in FIGURES:
         raise InputError(f"there is no figure {metric!r} to sort by", nearest(metric, FIGURES))
-    if len(contract.market.symbols) != 1:
-        hint = "Sweep a contract of one symbol; several share cash, bar by bar."
-        raise InputError(f"the contract has {len(contract.market.symbols)} symbols", hint)
-    rows = []
+    player = Player(contract, program, workers, on_done)
+
+    def best_first(candles: Candles) -> list[Tried]:
+        return sorted(player.rows(candles, sets), key=lambda row: place_of(row, metric))
+
+    return search(player, candles, best_first, metric, worlds)
+
+
+def search(
+    player: Player,
+    candles: Candles,
+    best_first: Callable[[Candles], list[Tried]],
+    metric: str,
+    worlds: int = 0,
+) -> SweepResult:
+    """Make a search, and tell what the best set that it finds is worth.
+
+    Args:
+        player: plays the sets.
+        candles: what the search is made on.
+        best_first: the search itself; made in each of the `worlds` without an edge too.
+        metric: the figure that the search looks at.
+        worlds: how many of them.
+
+    Raises:
+        InputError: a set cannot be played.
+    """
+    seed = player.contract.seed
     try:
-        for values, report in _played(contract, program, candles, sets, workers):
-            figures = {name: report[name] for name in FIGURES}
-            rows.append(Tried(values, figures, report["rejections"]))
-            periods, held = report["periods_per_year"], report["buy_and_hold"]
-            on_done(len(rows))
+        rows = best_first(candles)
+        luck = luck_of(rows, metric, *_yearly(candles))
+        trades = player.trades(candles, rows[0].values)
+        as_good = sum(
+            place_of(best_first(_world(candles, seed, number))[0], metric)
+            <= place_of(rows[0], metric)
+            for number in range(worlds)
+        )
     except BacktestError as error:
         raise InputError(error.message, error.hint) from None
-    ordered = sorted(rows, key=lambda row: _place(row, metric))
-    chance = chance_of(rows, len(candles), periods)
-    return SweepResult(metric, ordered, chance, len(candles), held)
+    luck = replace(luck, trades=trades, worlds=worlds, worlds_as_good=as_good)
+    return SweepResult(metric, rows, luck, len(candles), player.held(candles))
 
 
-def _played(
-    contract: Contract,
-    program: Program,
-    candles: Candles,
-    sets: Sequence[Mapping[str, int | float]],
-    workers: int,
-) -> Iterator[tuple[Mapping[str, int | float], dict[str, Any]]]:
-    (symbol,) = contract.market.symbols
-    cfg = dict(flat_settings(contract, program).defaults)
-    broker = SimBroker(**broker_settings(cfg))
-    reports = sweep(
-        candles,
-        ContractOffer(contract, program),
-        sets,
-        symbol=symbol,
-        settings=broker.settings,
-        rules=loop_rules(SimBrokerAdapter(broker), cfg),
-        workers=workers,
-    )
-    return zip(sets, reports, strict=True)
+def _world(candles: Candles, seed: int, number: int) -> Candles:
+    """Make a world without an edge, each number another, the ways by turns."""
+    make = list(NO_EDGE.values())[number % len(NO_EDGE)]
+    return make(candles, seed * WORLDS_A_SEED + number)
 
 
-def _place(row: Tried, metric: str) -> tuple[bool, float]:
+def _yearly(candles: Candles) -> tuple[float | None, float | None]:
+    known = calendar_of(candles.times)
+    return known.periods_per_year, known.span_years
+
+
+class Player:
+    """Plays sets of a contract of one symbol, on whatever candles, and counts them."""
+
+    def __init__(
+        self,
+        contract: Contract,
+        program: Program,
+        workers: int = 1,
+        on_done: Callable[[int], None] = lambda count: None,
+    ) -> None:
+        """Take the contract and its Program.
+
+        Raises:
+            InputError: the contract has several symbols.
+        """
+        if len(contract.market.symbols) != 1:
+            hint = "Give a contract of one symbol; several share cash, bar by bar."
+            raise InputError(f"the contract has {len(contract.market.symbols)} symbols", hint)
+        cfg = dict(flat_settings(contract, program).defaults)
+        broker = SimBroker(**broker_settings(cfg))
+        (self._symbol,) = contract.market.symbols
+        self.contract = contract
+        self._workers, self._on_done, self._done = workers, on_done, 0
+        self._offer = ContractOffer(contract, program)
+        self._settings = broker.settings
+        self._rules = loop_rules(SimBrokerAdapter(broker), cfg)
+
+    def rows(self, candles: Candles, sets: Sequence[Mapping[str, int | float]]) -> list[Tried]:
+        """Play every set."""
+        rows = []
+        for values, answer in zip(
+            sets, self._played(candles, sets, set_figures, self._workers), strict=True
+        ):
+            rows.append(Tried(values, *answer))
+            self._done += 1
+            self._on_done(self._done)
+        return rows
+
+    def held(self, candles: Candles) -> Mapping[str, Any]:
+        """What holding from the first open to the last close would have returned."""
+        return buy_and_hold({self._symbol: (float(candles.open[0]), float(candles.close[-1]))})
+
+    def trades(self, candles: Candles, values: Mapping[str, int | float]) -> TradeChance | None:
+        """Play one set again, and its trades in other orders and with some missed."""
+        (returns,) = self._played(candles, [values], set_trades, 1)
+        return trade_chance(returns, self.contract.seed)
+
+    def _played(
+        self,
+        candles: Candles,
+        sets: Sequence[Mapping[str, int | float]],
+        measure: Callable[[Played], Answer],
+        workers: int,
+    ) -> Iterator[Answer]:
+        return sweep(
+            candles,
+            self._offer,
+            sets,
+            measure,
+            symbol=self._symbol,
+            settings=self._settings,
+            rules=self._rules,
+            workers=workers,
+        )
+
+
+def set_figures(played: Played) -> tuple[dict[str, float | None], dict[str, int], Any]:
+    """Keep what sets are compared by, and the sums of returns that tell what the best is worth."""
+    from Backtest.metrics.block_pass import block_sums
+
+    figures = played.figures()
+    sums = block_sums(played.tape.equity, played.moving, BLOCKS)
+    rejected = dict(sorted(played.tape.rejected.items()))
+    return {name: figures[name] for name in FIGURES}, rejected, sums
+
+
+def set_trades(played: Played) -> Any:
+    """Keep what each finished trade gave, as a fraction of the equity before it."""
+    return trade_returns(played.ledger.finished.pnl, played.tape.settings.capital)
+
+
+def place_of(row: Tried, metric: str) -> tuple[bool, float]:
     """Where a row belongs: the best first, those without the figure last."""
     value = row.figures[metric]
     if value is None:
         return True, 0.0
     return False, value if metric in LOW_IS_GOOD else -value
-
-
-def chance_of(rows: Sequence[Tried], bars: int, periods_per_year: float | None) -> Chance:
-    """How good the best Sharpe ratio of so many sets is expected to be by chance alone."""
-    ratios = [row.figures["sharpe"] for row in rows]
-    known = [ratio for ratio in ratios if ratio is not None]
-    count = len(rows)
-    if len(known) < 2 or periods_per_year is None or bars < 3:
-        return Chance(count, None, None)
-    mean = math.fsum(known) / len(known)
-    spread = math.sqrt(math.fsum((ratio - mean) ** 2 for ratio in known) / (len(known) - 1))
-    normal = NormalDist()
-    high = normal.inv_cdf(1.0 - 1.0 / count)
-    higher = normal.inv_cdf(1.0 - 1.0 / (count * math.e))
-    expected = spread * ((1.0 - EULER) * high + EULER * higher)
-    best, threshold = (ratio / math.sqrt(periods_per_year) for ratio in (max(known), expected))
-    score = (best - threshold) * math.sqrt(bars - 2) / math.sqrt(1.0 + best * best / 2.0)
-    return Chance(count, expected, normal.cdf(score))

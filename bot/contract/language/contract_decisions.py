@@ -139,10 +139,18 @@ def contract_signals(
     contract: Contract, program: Program, values: Mapping[str, Array]
 ) -> dict[str, object]:
     """Gives the same decisions for all bars at once, as `Backtest.strategy_signals` reads them."""
-    risk = contract.risk
-    number = RiskNumbers(contract, program)
     rules = ("enter_long", "exit_long", "enter_short", "exit_short")
     offered: dict[str, object] = {rule: values[rule] for rule in rules if rule in values}
+    return offered | risk_signals(contract, program, values)
+
+
+def risk_signals(
+    contract: Contract, program: Program, values: Mapping[str, Array]
+) -> dict[str, object]:
+    """Gives what an entry asks for; of the values only those of ATR levels are read."""
+    risk = contract.risk
+    number = RiskNumbers(contract, program)
+    offered: dict[str, object] = {}
     levels = (("stop", "stop_loss", risk.stop_loss), ("target", "take_profit", risk.take_profit))
     for name, field, level in levels:
         if isinstance(level, AtrLevel):

@@ -1,7 +1,7 @@
 """The typed tree of a rule: what its parts are, and which of them are conditions."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Literal
 
 from bot.contract.language.functions import FUNCTIONS
@@ -34,8 +34,8 @@ class Node:
     def parts(self) -> tuple["Node", ...]:
         """Gives the parts directly below this one."""
         below: list[Node] = []
-        for item in fields(self):
-            value = getattr(self, item.name)
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
             below += value if isinstance(value, tuple) else [value]
         return tuple(part for part in below if isinstance(part, Node))
 

@@ -12,7 +12,7 @@ from adapters.strategy_loop import replay
 from Backtest.candles import columns_of
 from Backtest.metrics import run_figures as metrics
 from Backtest.metrics.curves import curve_of
-from Backtest.metrics.many_runs import sweep
+from Backtest.metrics.many_runs import Played, sweep
 from Backtest.simbroker import SimBroker
 
 DAY_S = 86_400.0
@@ -142,6 +142,7 @@ def test_both_paths_and_the_sweep_give_the_same_figures(market: str) -> None:
         columns_of(frame),
         lambda columns, _: offered(len(columns)),
         [{}],
+        Played.report,
         symbol="A/USDT",
         settings=compiled.settings,
     )

@@ -12,7 +12,7 @@ from adapters.simbroker_adapter import SimBrokerAdapter
 from adapters.strategy_loop import run_feeds
 from adapters.testing import market
 from Backtest.candles import Candles, columns_of, tidy_candles
-from Backtest.metrics.many_runs import grid, sweep
+from Backtest.metrics.many_runs import Played, grid, sweep
 from Backtest.sim_errors import BacktestError
 from Backtest.sim_settings import SimSettings
 from Backtest.simbroker import SimBroker
@@ -50,11 +50,23 @@ def test_a_grid_is_every_combination() -> None:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_every_set_is_what_it_is_alone(workers: int) -> None:
     settings = SimSettings(commission=0.001)
-    found = list(sweep(CANDLES, momentum, SETS, settings=settings, workers=workers))
+    found = list(sweep(CANDLES, momentum, SETS, Played.report, settings=settings, workers=workers))
     assert found == [alone(parameters) for parameters in SETS]
     assert len({report["total_pnl"] for report in found}) == 4
 
 
+def test_the_figures_of_a_set_are_those_of_its_report() -> None:
+    reports = list(sweep(CANDLES, momentum, SETS, Played.report))
+    for figures, report in zip(
+        sweep(CANDLES, momentum, SETS, Played.figures), reports, strict=True
+    ):
+        assert {"sharpe", "max_drawdown", "turnover"} < figures.keys()
+        assert figures == {name: report[name] for name in figures}
+
+
 def test_a_set_that_cannot_be_played_is_refused() -> None:
+    def too_risky(candles: Candles, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        return {**momentum(candles, parameters), "size": {"risk": 0.5}}
+
     with pytest.raises(BacktestError, match="does not play"):
-        list(sweep(CANDLES, lambda c, p: {**momentum(c, p), "size": {"risk": 0.5}}, SETS))
+        list(sweep(CANDLES, too_risky, SETS, Played.report))

@@ -309,7 +309,7 @@ def test_roi_minutes_may_be_numbers_or_text(form: Form) -> None:
         ({"targets": ["adaptor"]}, "targets[0]", 'did you mean "adapter"'),
         ({"targets": []}, "targets", "empty"),
         ({"optimize": {"metric": "sharp"}}, "optimize.metric", 'did you mean "sharpe"'),
-        ({"optimize": {}}, "optimize", "the optimiser is not built yet"),
+        ({"optimize": {}}, "optimize", "optimize is reserved"),
         ({"coder": "robot"}, "coder", "template, agent, cli, auto"),
         ({"coder": "agent"}, "coder", "not built yet"),
         ({"coder": "cli"}, "coder", "allowed: template, auto"),

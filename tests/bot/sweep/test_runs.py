@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
+from Backtest.metrics.no_edge import NO_EDGE
 from bot import cli
 from bot.contract.language.program import compile_contract
 from bot.contract.load import LoadedContract, load_contract
 from bot.data.market_data import read_market_data
 from bot.errors import InputError
 from bot.proof.judge import judge_rules
-from bot.sweep.runs import FIGURES, Tried, chance_of, run_sweep
+from bot.sweep.runs import FIGURES, WORLDS_A_SEED, run_sweep
 from bot.sweep.sets import MAX_SETS, read_sets
 
 ROOT = Path(__file__).parents[3]
@@ -118,28 +119,22 @@ def test_an_unknown_figure_names_the_nearest(loaded: LoadedContract) -> None:
     assert "sharpe" in told.value.hint
 
 
-def row(sharpe: float | None) -> Tried:
-    return Tried({}, {"sharpe": sharpe})
-
-
-def test_chance_grows_with_the_number_of_sets() -> None:
-    few, many = (chance_of([row(1.0), row(-1.0)] * half, 10_000, 8_760.0) for half in (5, 500))
-    assert few.expected_best is not None
-    assert many.expected_best is not None
-    assert few.expected_best < many.expected_best
-    assert few.deflated is not None
-    assert many.deflated is not None
-    assert many.deflated < few.deflated < 0.5
-    assert chance_of([row(None), row(2.0)], 10_000, 8_760.0).expected_best is None
-
-
-def test_chance_is_what_chance_gives() -> None:
-    """The best of 100 draws from a normal distribution lies where the formula says."""
-    import numpy as np
-
-    draws = np.random.default_rng(1).normal(0.0, 1.0, (2_000, 100))
-    found = [chance_of([row(v) for v in one], 1_000, 252.0).expected_best or 0.0 for one in draws]
-    assert np.mean(found) == pytest.approx(draws.max(axis=1).mean(), abs=0.05)
+def test_worlds_without_an_edge_are_searched_in_the_same_way(loaded: LoadedContract) -> None:
+    contract, program = loaded.strategy, compile_contract(loaded.strategy)
+    (candles,) = read_market_data(contract, ROOT).candles.values()
+    sets, done = sets_of(loaded, "oversold=30,40", "rsi_period=7,21"), []
+    found = run_sweep(contract, program, candles, sets, "return", 1, done.append, 6).luck
+    assert done == list(range(1, 4 * 7 + 1))
+    assert found.worlds == 6
+    ratios = []
+    for number in range(6):
+        make = list(NO_EDGE.values())[number % 2]
+        world = make(candles, contract.seed * WORLDS_A_SEED + number)
+        ratios.append(run_sweep(contract, program, world, sets, "return").rows[0].figures["return"])
+    own = run_sweep(contract, program, candles, sets, "return").rows[0].figures["return"]
+    assert own is not None
+    assert found.worlds_as_good == sum(ratio is not None and ratio >= own for ratio in ratios)
+    assert found.by_worlds == (found.worlds_as_good + 1) / 7
 
 
 def sweep_command(*more: str) -> list[str]:
@@ -153,7 +148,9 @@ def test_the_table_says_that_the_best_was_selected(
     assert cli.main(sweep_command("--top", "2", "--out", str(out))) == 0
     shown = capsys.readouterr().out
     assert "best of 6 sets" in shown
-    assert "deflated Sharpe" in shown
+    for words in ("deflated Sharpe", "overfitting", "bps a side", "other orders"):
+        assert words in shown, words
+    assert "without an edge:" not in shown
     assert shown.splitlines()[3].split()[:3] == ["oversold", "rsi_period", "sharpe"]
     lines = list(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))
     assert len(lines) == 6
@@ -206,6 +203,10 @@ def test_json_is_the_same_twice_and_with_workers(capsys: pytest.CaptureFixture[s
     assert len(set(texts)) == 1
     found = json.loads(texts[0])
     assert (found["metric"], found["sets_tried"]) == ("max_drawdown", 6)
+    assert 0.0 <= found["backtest_overfitting_probability"] <= 1.0
+    assert found["neighbours"] in (2, 3)
+    assert found["trades_by_chance"]["order_drawdown"][0] > 0.0
+    assert found["chance_without_edge"] is None
     falls = [one["figures"]["max_drawdown"] for one in found["sets"]]
     assert falls == sorted(falls)
 
@@ -216,3 +217,4 @@ def test_errors_take_the_usual_way(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no parameter 'oversol'" in told
     assert "oversold" in told
     assert cli.main(sweep_command("--top", "0")) == 2
+    assert cli.main(sweep_command("--worlds", "-1")) == 2
