@@ -9,10 +9,11 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 NPM_READY := build/npm/.ready
-# Freqtrade in an environment of its own; what proves the target freqtrade finds it by the variable.
+# Freqtrade and VectorBT in an environment of their own; what proves beside them finds it by the variables.
 FREQTRADE := build/freqtrade
 STRATWRIGHT_FREQTRADE ?= $(if $(wildcard $(FREQTRADE)/.ready),$(CURDIR)/$(FREQTRADE))
-export STRATWRIGHT_FREQTRADE
+STRATWRIGHT_VECTORBT ?= $(if $(wildcard $(FREQTRADE)/.ready),$(CURDIR)/$(FREQTRADE))
+export STRATWRIGHT_FREQTRADE STRATWRIGHT_VECTORBT
 TOOLS := build/tools
 SOURCES := adapters Backtest benchmarks bot sandbox_runner tools
 # Worker processes of pytest: many tests wait for others' processes, so two for each core.
@@ -52,12 +53,12 @@ $(NPM_READY): tools/npm/package.json tools/npm/check_workflow.mjs tools/setup_np
 	@bash tools/setup_npm.sh
 	@touch $@
 
-freqtrade: $(FREQTRADE)/.ready  ## install Freqtrade into build/freqtrade, for its tests and `make corpus`
+freqtrade: $(FREQTRADE)/.ready  ## install Freqtrade and VectorBT into build/freqtrade, for their tests and `make corpus`
 
-$(FREQTRADE)/.ready: tools/freqtrade.txt
-	@echo "make: installing Freqtrade into $(FREQTRADE), once"
+$(FREQTRADE)/.ready: tools/freqtrade.txt tools/vectorbt.txt
+	@echo "make: installing Freqtrade and VectorBT into $(FREQTRADE), once"
 	@$(PYTHON) -m venv --clear $(FREQTRADE)
-	@$(FREQTRADE)/bin/python -m pip install --quiet --disable-pip-version-check -r tools/freqtrade.txt
+	@$(FREQTRADE)/bin/python -m pip install --quiet --disable-pip-version-check -r tools/freqtrade.txt -r tools/vectorbt.txt
 	@touch $@
 
 demo: $(READY)  ## write, prove and propose an example strategy, in build/demo
