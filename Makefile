@@ -25,7 +25,7 @@ PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist l
 # For the engine's race: --quick, --bars, --rounds, --limit-s.
 BENCH_ARGS ?=
 
-.PHONY: attacks audit lock npm sbom corpus deep examples faults freqtrade golden help mutants pictures quick setup demo test check bench bench-engine worlds clean
+.PHONY: attacks audit claude lock npm sbom corpus deep examples faults freqtrade golden help mutants pictures quick setup demo test check bench bench-engine worlds clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,8 +49,17 @@ $(READY): pyproject.toml tools/setup_system.sh tools/dev_lock.txt bot/locks/gith
 
 npm: $(NPM_READY)
 
-$(NPM_READY): tools/npm/package.json tools/npm/check_workflow.mjs tools/setup_npm.sh
+$(NPM_READY): tools/npm/package.json tools/npm/context7/package-lock.json tools/npm/check_workflow.mjs tools/setup_npm.sh
 	@bash tools/setup_npm.sh
+	@touch $@
+
+claude: $(READY) build/claude/.ready  ## let the real Claude Code CLI call the tools of `stratwright mcp`
+	@$(BIN)/python -m pytest -q -n 0 tests/e2e/claude_code_cli.py $(PYTEST_ARGS)
+
+# 355 MB, so for this target alone.
+build/claude/.ready: tools/npm/claude/package-lock.json
+	@mkdir -p build/claude && cp tools/npm/claude/*.json build/claude/
+	@npm ci --silent --prefix build/claude --no-audit --no-fund
 	@touch $@
 
 freqtrade: $(FREQTRADE)/.ready  ## install Freqtrade and VectorBT into build/freqtrade, for their tests and `make corpus`

@@ -127,6 +127,16 @@ class ApprovalPolicy(_Part):
     self_approval: tuple[Literal["paper", "dry-run", "live"], ...] | None = None
 
 
+class Brain(_Part):
+    """What the brain may do beyond answering from its pages.
+
+    Attributes:
+        context7: whether a question that the brain cannot answer goes to Context7, by network.
+    """
+
+    context7: bool = False
+
+
 class Settings(_Part):
     """What a repository says about its bot."""
 
@@ -147,6 +157,7 @@ class Settings(_Part):
     pull_requests: PullRequests = PullRequests()
     committer: Committer = Committer()
     approval: ApprovalPolicy = ApprovalPolicy()
+    brain: Brain = Brain()
 
 
 Read = TypeVar("Read", bound=BaseModel)
