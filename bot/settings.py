@@ -132,9 +132,11 @@ class Brain(_Part):
 
     Attributes:
         context7: whether a question that the brain cannot answer goes to Context7, by network.
+        entries: whether a proposal brings an entry for LOG-001 and, after a failure, LEARN-007.
     """
 
     context7: bool = False
+    entries: bool = False
 
 
 class Settings(_Part):

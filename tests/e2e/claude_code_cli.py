@@ -76,8 +76,9 @@ class Speaker(BaseHTTPRequestHandler):
 
 def _events(block, stop, model):
     usage = {"input_tokens": 9, "output_tokens": 9}
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": model,
-               "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}  # fmt: skip
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "content": [],
+               "model": model, "stop_reason": None, "stop_sequence": None,
+               "usage": usage}  # fmt: skip
     if block["type"] == "text":
         begun, part = {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
     else:
