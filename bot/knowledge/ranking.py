@@ -18,6 +18,8 @@ _PACKAGES = {"freqtrade": "Freqtrade", "istrategy": "Freqtrade", "hyperopt": "Fr
 _NAMED = {stem(word): package for word, package in _PACKAGES.items()}
 _PRIOR_OF_KIND = {"section": 0.95, "setting": 0.7, "method of the bot": 0.7, "old callback": 0.5,
                   "class": 0.9, "attribute": 0.95}  # fmt: skip
+# "What does exit code 4 mean" asks for no average.
+_ASKS_MEANING = re.compile(r"^(\s*what do(?:es)? .+?) means?\W*$", re.IGNORECASE)
 _MOST = 60
 _ALIAS = 12.0
 _RARE = 6.0
@@ -27,6 +29,7 @@ _LONG = 5
 
 def rank(database: sqlite3.Connection, wording: Wording, question: str) -> list[tuple[int, float]]:
     """The best passages and their scores, best first."""
+    question = _ASKS_MEANING.sub(r"\1", question)
     asked = [_known(database, word) for word in dict.fromkeys(wording.asked(question[:400]))]
     asked = list(dict.fromkeys(word for word in asked if word))
     scores: defaultdict[int, float] = defaultdict(float)
