@@ -48,7 +48,7 @@ def entry_files(proven: Proven) -> dict[str, bytes]:
     gates = [verdict.name for failure in failures for verdict in failure.verdicts]
     lesson = f"refused before by {', '.join(dict.fromkeys(gates))}" if gates else "none: first try"
     run = origin.correlation_id
-    rows = {LOG: (run, f"`{origin.contract_path}`", outcome, lesson)}
+    rows: dict[str, tuple[str, ...]] = {LOG: (run, f"`{origin.contract_path}`", outcome, lesson)}
     if failures:
         worst = failures[-1].verdicts[0]
         named = f"{worst.name} refused {worst.where}".strip()
