@@ -40,7 +40,7 @@ def test_a_proposal_brings_one_entry_named_by_its_run(world: World, sandbox: Rem
     assert row.endswith("trades | none: first try |")
     (begun,) = (event for event in events(world) if event.name == "TASK_DISPATCHED")
     assert begun.data["plan"][-1] == "brain"
-    assert checked(world.work, result.tag, sandbox).holds
+    assert checked(world.work, result.tag, sandbox).exit_code == 0
     assert run(world, sandbox).status == "unchanged"
 
 
@@ -51,7 +51,7 @@ def test_an_entry_that_was_changed_is_found(world: World, sandbox: Remembering) 
     (world.work / entry).write_text("| all is well | trust me | approve | now |\n")
     sh(world.work, "commit", "-q", "-a", "--amend", "--no-edit")
     sh(world.work, "tag", "-f", "-a", "-m", "x", result.tag)
-    assert not checked(world.work, result.tag, sandbox).holds
+    assert checked(world.work, result.tag, sandbox).exit_code == 1
 
 
 def test_settings_that_change_later_leave_what_was_proposed(tmp_path, sandbox: Remembering) -> None:
@@ -61,7 +61,7 @@ def test_settings_that_change_later_leave_what_was_proposed(tmp_path, sandbox: R
     commit_file(world.work, "stratwright.yml", SETTINGS)
     sh(world.work, "push", "-q", "origin", "main")
     assert run(world, sandbox).status == "unchanged"
-    assert checked(world.work, result.tag, sandbox).holds
+    assert checked(world.work, result.tag, sandbox).exit_code == 0
 
 
 def test_two_open_pull_requests_never_meet_in_one_file(world: World, sandbox: Remembering) -> None:
