@@ -23,13 +23,18 @@ def wants_entries(repository: Repository, commit: str) -> bool:
     return b"entries" in (written or b"") and parse_settings(written).brain.entries
 
 
+def entry_paths(correlation_id: str) -> tuple[str, ...]:
+    """Gives the files that a run may add to the brain."""
+    return tuple(place.format(correlation_id) for place in (LOG, LEARNED))
+
+
 def planned_entries(plan: TodoList, correlation_id: str) -> TodoList:
     """Gives the plan with the files that a run may add to the brain."""
     todo = Todo(
         "brain",
         "What was learned",
         ("Each entry is one line of its page's table, and says what the gates said.",),
-        tuple(place.format(correlation_id) for place in (LOG, LEARNED)),
+        entry_paths(correlation_id),
         (),
         (),
         tuple(f"brain/{page}" for page in ("logs/LOG-001-generation.md",
