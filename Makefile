@@ -9,10 +9,11 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 NPM_READY := build/npm/.ready
-# Freqtrade in an environment of its own; what proves the target freqtrade finds it by the variable.
+# Freqtrade and VectorBT in an environment of their own; what proves beside them finds it by the variables.
 FREQTRADE := build/freqtrade
 STRATWRIGHT_FREQTRADE ?= $(if $(wildcard $(FREQTRADE)/.ready),$(CURDIR)/$(FREQTRADE))
-export STRATWRIGHT_FREQTRADE
+STRATWRIGHT_VECTORBT ?= $(if $(wildcard $(FREQTRADE)/.ready),$(CURDIR)/$(FREQTRADE))
+export STRATWRIGHT_FREQTRADE STRATWRIGHT_VECTORBT
 TOOLS := build/tools
 SOURCES := adapters Backtest benchmarks bot sandbox_runner tools
 # Worker processes of pytest: many tests wait for others' processes, so two for each core.
@@ -24,7 +25,7 @@ PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist l
 # For the engine's race: --quick, --bars, --rounds, --limit-s.
 BENCH_ARGS ?=
 
-.PHONY: attacks audit lock npm sbom corpus deep examples faults freqtrade golden help mutants pictures quick setup demo test check bench bench-engine luck worlds clean
+.PHONY: attacks audit claude lock npm sbom corpus deep examples faults freqtrade golden help mutants pictures quick setup demo test check bench bench-engine luck worlds clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,16 +49,25 @@ $(READY): pyproject.toml tools/setup_system.sh tools/dev_lock.txt bot/locks/gith
 
 npm: $(NPM_READY)
 
-$(NPM_READY): tools/npm/package.json tools/npm/check_workflow.mjs tools/setup_npm.sh
+$(NPM_READY): tools/npm/package.json tools/npm/context7/package-lock.json tools/npm/check_workflow.mjs tools/setup_npm.sh
 	@bash tools/setup_npm.sh
 	@touch $@
 
-freqtrade: $(FREQTRADE)/.ready  ## install Freqtrade into build/freqtrade, for its tests and `make corpus`
+claude: $(READY) build/claude/.ready  ## let the real Claude Code CLI call the tools of `stratwright mcp`
+	@$(BIN)/python -m pytest -q -n 0 tests/e2e/claude_code_cli.py $(PYTEST_ARGS)
 
-$(FREQTRADE)/.ready: tools/freqtrade.txt
-	@echo "make: installing Freqtrade into $(FREQTRADE), once"
+# 355 MB, so for this target alone.
+build/claude/.ready: tools/npm/claude/package-lock.json
+	@mkdir -p build/claude && cp tools/npm/claude/*.json build/claude/
+	@npm ci --silent --prefix build/claude --no-audit --no-fund
+	@touch $@
+
+freqtrade: $(FREQTRADE)/.ready  ## install Freqtrade and VectorBT into build/freqtrade, for their tests and `make corpus`
+
+$(FREQTRADE)/.ready: tools/freqtrade.txt tools/vectorbt.txt
+	@echo "make: installing Freqtrade and VectorBT into $(FREQTRADE), once"
 	@$(PYTHON) -m venv --clear $(FREQTRADE)
-	@$(FREQTRADE)/bin/python -m pip install --quiet --disable-pip-version-check -r tools/freqtrade.txt
+	@$(FREQTRADE)/bin/python -m pip install --quiet --disable-pip-version-check -r tools/freqtrade.txt -r tools/vectorbt.txt
 	@touch $@
 
 demo: $(READY)  ## write, prove and propose an example strategy, in build/demo

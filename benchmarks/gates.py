@@ -29,7 +29,8 @@ from bot.proof.edges import Prover
 from bot.proof.examination import Examination
 from bot.proof.line import prove, write
 from bot.workshop import opened_sandbox, say_on_terminal, warm_mypy_cache
-from sandbox_runner.port import USUAL_LIMITS, Job, Outcome, Sandbox
+from sandbox_runner.port import Job, Outcome, Sandbox
+from sandbox_runner.rules import USUAL_LIMITS
 
 EXAMPLE = Path("contracts/oversold_dip.yaml")
 RUNS = 5

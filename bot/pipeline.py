@@ -22,6 +22,7 @@ from bot.proof.assignment import Assignment, assign_in
 from bot.proof.comparison import compare, compare_shown, written
 from bot.proof.earlier import Earlier, find_earlier
 from bot.proof.edges import Workshop
+from bot.proof.entries import planned_entries, wants_entries
 from bot.proof.line import Proven, write_and_prove
 from bot.proof.sealing import body_since, commit_message, seal_on
 from bot.proof.targets import decide_targets
@@ -78,7 +79,10 @@ def take_on(loaded: LoadedContract, shop: Workshop) -> Assignment:
     for note in targets.notes:
         shop.say(f"{task}: {note}")
     path = path_in_repository(loaded.path, repository.root)
-    return assign_in(repository.repository_id, loaded, path, data, targets)
+    work = assign_in(repository.repository_id, loaded, path, data, targets)
+    if wants_entries(repository, repository.base().commit):
+        work = replace(work, plan=planned_entries(work.plan, work.origin.correlation_id))
+    return work
 
 
 def carry_out(work: Assignment, shop: Workshop) -> Result:
@@ -187,7 +191,8 @@ def propose(proven: Proven, earlier: Earlier, shop: Workshop) -> Result:
         return finished(work, there, earlier.pull, "unchanged", verdicts)
     sealed = same.sealed if same else seal_on(base.commit, proven, tag, repository)
     shop.at("sealed")
-    writing = written(proven, sealed, tag)
+    on = same.parent if same else base.commit
+    writing = written(proven, sealed, tag, on, repository)
     words = commit_message(work, proven.delivered, sealed.evidence.digest)
     proposal = Proposal(work.task, tag, base, writing.files, *words, (writing.folder,))
     try:

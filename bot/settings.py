@@ -168,6 +168,18 @@ class Deploy(_Part):
         return {"paper": self.paper, "live": self.live}.get(environment)
 
 
+class Brain(_Part):
+    """What the brain may do beyond answering from its pages.
+
+    Attributes:
+        context7: whether a question that the brain cannot answer goes to Context7, by network.
+        entries: whether a proposal brings an entry for LOG-001 and, after a failure, LEARN-007.
+    """
+
+    context7: bool = False
+    entries: bool = False
+
+
 class Settings(_Part):
     """What a repository says about its bot."""
 
@@ -189,6 +201,7 @@ class Settings(_Part):
     committer: Committer = Committer()
     approval: ApprovalPolicy = ApprovalPolicy()
     deploy: Deploy = Deploy()
+    brain: Brain = Brain()
 
 
 Read = TypeVar("Read", bound=BaseModel)

@@ -16,11 +16,11 @@ from sandbox_runner.port import (
     PACKAGES_FOLDER,
     PYTHON,
     SHARED_FOLDER,
-    USUAL_LIMITS,
     Job,
     Limits,
 )
 from sandbox_runner.request import DECISIONS_FILE, REQUEST_FILE, Request, Run
+from sandbox_runner.rules import STYLE, USUAL_LIMITS, read_block
 
 TEST_REPORT = "test_report.json"
 MUTANTS_FILE = "mutants.json"
@@ -180,7 +180,10 @@ def tool_job(
         raise ValueError(f"{tool} needs at least one file to read")
     settings = f"{_SETTINGS}/{_MYPY_CONFIG}"
     commands = {
-        "flake8": ("flake8", "--isolated", "--disable-noqa", "--max-line-length=100", "--jobs=1"),
+        "flake8": (
+            *("flake8", "--isolated", "--disable-noqa", "--jobs=1"),
+            f"--max-line-length={read_block(STYLE, 'style')['max_line_length']}",
+        ),
         "mypy": (
             *("sandbox_runner.harness.type_check", "--strict", "--output=json"),
             *(f"--config-file={JOB_FOLDER}/{settings}", "--no-error-summary", "--no-color-output"),

@@ -20,7 +20,7 @@ from sandbox_runner.inner_layout import HOUSE, own_files
 
 _UNUSED_S = 7 * 86_400.0
 _IMPORTED = ("numpy", "pandas", "talib", "pytest", "hypothesis")
-# What strategies and their tests may import of ours: bot/gates/static/lists/modules.toml.
+# What strategies and their tests may import of ours: brain/rules/RULE-001.
 _OURS = (
     *("adapters.base_adapter", "adapters.series", "adapters.sizing", "adapters.strategy_cli"),
     *("adapters.strategy_loop", "adapters.testing", "adapters.simbroker_adapter"),

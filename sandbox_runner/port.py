@@ -7,8 +7,9 @@ anything and exit with any code; an `Outcome` says what arrived, never that it i
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 # As the first word of a command: the interpreter that the provider offers inside.
 PYTHON = "python"
@@ -33,15 +34,19 @@ class SandboxUnavailable(Exception):
         self.hint = hint
 
 
+def _usual(name: str) -> Any:
+    """The limit of RULE-004; the pages are outside, where jobs are made."""
+    from sandbox_runner.rules import LIMITS
+
+    return LIMITS[name]
+
+
 @dataclass(frozen=True)
 class Limits:
     """Holds what each job in the sandbox may use."""
 
-    time_s: float = 300.0
-    memory_mb: int = 1024
-
-
-USUAL_LIMITS = Limits()
+    time_s: float = field(default_factory=partial(_usual, "time_s"))
+    memory_mb: int = field(default_factory=partial(_usual, "memory_mb"))
 
 
 @dataclass(frozen=True)
@@ -57,11 +62,13 @@ class Job:
     collect: tuple[str, ...] = ()  # paths below /out that are read back
     shared: Mapping[str, Path] = field(default_factory=dict)  # name below /shared -> host folder
     environment: Mapping[str, str] = field(default_factory=dict)
-    timeout_s: float = 300.0
-    memory_mb: int = 1024
-    processes: int = 64
-    output_limit: int = 1_000_000  # bytes kept of stdout, and as many of stderr
-    file_limit_mb: int = 64  # one file, and all of /out together
+    timeout_s: float = field(default_factory=partial(_usual, "time_s"))
+    memory_mb: int = field(default_factory=partial(_usual, "memory_mb"))
+    processes: int = field(default_factory=partial(_usual, "processes"))
+    # Bytes kept of stdout, and as many of stderr.
+    output_limit: int = field(default_factory=partial(_usual, "output_bytes"))
+    # One file, and all of /out together.
+    file_limit_mb: int = field(default_factory=partial(_usual, "file_mb"))
     hash_seed: int = 0
 
     def __post_init__(self) -> None:

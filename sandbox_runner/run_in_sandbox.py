@@ -10,6 +10,7 @@ code under test let be written: good for a developer, no evidence for a reviewer
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
 
@@ -18,7 +19,8 @@ if __package__ in (None, ""):
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from sandbox_runner.jobs import TEST_REPORT, pytest_job
-from sandbox_runner.port import Limits, Outcome, SandboxUnavailable, open_sandbox
+from sandbox_runner.port import Outcome, SandboxUnavailable, open_sandbox
+from sandbox_runner.rules import USUAL_LIMITS
 from sandbox_runner.test_report import NotAReport, find_problems, read_report
 
 _PASSED, _FAILED, _BAD_INPUT, _NO_SANDBOX = 0, 1, 2, 4
@@ -43,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
         files = {strategy: _read(options.strategy), tests: _read(options.tests)}
         for path in options.data:
             files[_relative(path)] = _read(path)
-        job = pytest_job(tests, files, limits=Limits(time_s=options.timeout))
+        job = pytest_job(tests, files, limits=replace(USUAL_LIMITS, time_s=options.timeout))
         outcome = open_sandbox(options.sandbox).run(job)
         verdict = _judge(outcome, options.timeout)
         _write(options.out, outcome)
@@ -61,7 +63,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Run a strategy's tests in the sandbox.")
     parser.add_argument("--strategy", type=Path, required=True, help="the strategy file")
     parser.add_argument("--tests", type=Path, required=True, help="its test file")
-    parser.add_argument("--timeout", type=float, default=300.0, help="seconds (default: 300)")
+    parser.add_argument(
+        "--timeout", type=float, default=USUAL_LIMITS.time_s, help="seconds (default: %(default)g)"
+    )
     parser.add_argument("--out", type=Path, default=Path("artifacts"), help="folder of the report")
     parser.add_argument(
         *("--data",), type=Path, action="append", default=[], help="a file that the tests read"

@@ -7,7 +7,7 @@ import pytest
 
 from bot.gates.static.vocabulary import vocabulary
 from bot.knowledge.pages import read_page
-from sandbox_runner.port import USUAL_LIMITS
+from sandbox_runner.rules import USUAL_LIMITS
 
 BRAIN = Path(__file__).parents[1] / "brain"
 ENTRANCES = {"INIT.md", "INDEX-MASTER.md", "SESSION-HANDOFF.md"}
@@ -67,4 +67,4 @@ def test_what_rule_001_lists_is_what_the_gate_lets_in():
 def test_the_limits_of_rule_004_are_those_of_the_sandbox():
     text = (BRAIN / "rules/RULE-004-security.md").read_text("utf-8")
     assert (USUAL_LIMITS.time_s, USUAL_LIMITS.memory_mb) == (300.0, 1024)
-    assert "Limits: 300 s and 1 GB" in text
+    assert "a job has 300 s, 1 GB of memory" in text

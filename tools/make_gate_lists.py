@@ -18,14 +18,14 @@ import platform
 import random
 import statistics
 import sys
-import tomllib
 import types
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-LISTS = Path(__file__).resolve().parent.parent / "bot" / "gates" / "static" / "lists"
+from sandbox_runner.rules import IMPORTS, RULES, SECURITY, read_block
+
+LISTS = RULES / "lists"
 
 # Columns of the frames below, which pandas offers as attributes.
 COLUMNS = ("price_", "group_")
@@ -40,7 +40,7 @@ SUBMODULES = {
 
 @dataclass(frozen=True)
 class Rule:
-    """One paragraph of review.toml."""
+    """One paragraph of RULE-004's block `review`."""
 
     of: str
     names: tuple[str, ...]
@@ -56,7 +56,7 @@ class Rule:
 
 def read_rules(kind: str) -> list[Rule]:
     """Read the rules for values or for modules."""
-    page = tomllib.loads((LISTS / "review.toml").read_text(encoding="utf-8"))
+    page = read_block(SECURITY, "review")
     return [
         Rule(
             entry.get("of", ""),
@@ -257,7 +257,7 @@ def public_names(module: Any) -> list[str]:
 
 def submodule_names() -> list[str]:
     """List what allowed modules hold that are modules themselves: the doors to other rooms."""
-    hand_kept = tomllib.loads((LISTS / "modules.toml").read_text(encoding="utf-8"))
+    hand_kept = read_block(IMPORTS, "modules")
     doors: set[str] = set()
     for module_name in sorted({*SUBMODULES, *hand_kept["python"], "unittest.mock", "logging"}):
         module = importlib.import_module(module_name)
@@ -275,7 +275,7 @@ def make(library: str) -> str:
         version = f"Python {'.'.join(platform.python_version_tuple()[:2])}"
         page: dict[str, Any] = {"library": version, **value_names(HOLDERS[library]())}
         page["doors"] = submodule_names()
-        hand_kept = tomllib.loads((LISTS / "modules.toml").read_text(encoding="utf-8"))
+        hand_kept = read_block(IMPORTS, "modules")
         page["classes"] = patchable(hand_kept["python"])
         page["builtins"] = sorted(name for name in dir(builtins) if not name.startswith("_"))
         page["stdlib"] = sorted(

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fetches what the tests hold tests.doubles.github against: GitHub's OpenAPI description and real webhook
 # payloads; GitHub's own parser of workflows, bundled into one program; and what looks at the report's
-# page in Chromium (tools/npm/look_at_page.mjs): Playwright without a browser, and axe. The versions are pinned in tools/npm/package.json; of each package only the files for
+# page in Chromium (tools/npm/look_at_page.mjs): Playwright without a browser, and axe; and Context7's MCP server. The versions are pinned in tools/npm/package.json; of each package only the files for
 # github.com are kept (the whole would be 400 MB), where `npm install` would put them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -9,7 +9,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 pins=tools/npm/package.json
 target=build/npm
 program=tools/npm/check_workflow.mjs
-wanted="$(cat "$pins" "$program" "${BASH_SOURCE[0]}" | sha256sum)"
+context7=tools/npm/context7
+wanted="$(cat "$pins" "$program" "$context7"/*.json "${BASH_SOURCE[0]}" | sha256sum)"
 if [[ -f "$target/.ready" && "$(cat "$target/.ready")" == "$wanted" ]]; then exit 0; fi
 
 if ! command -v npm >/dev/null; then
@@ -61,4 +62,14 @@ npm install --silent --prefix "$bundler" --ignore-scripts --no-audit --no-fund -
 "$bundler/node_modules/.bin/esbuild" "$bundler/check_workflow.mjs" --bundle --platform=node --format=cjs \
   --outfile="$target/check_workflow.cjs" --log-level=error
 rm -rf "$bundler"
+
+# Context7's MCP server with all that it needs, at the versions and digests of its lock.
+echo "setup: fetching Context7's MCP server"
+rm -rf "$target/context7"
+mkdir -p "$target/context7"
+cp "$context7"/*.json "$target/context7/"
+npm ci --silent --prefix "$target/context7" --ignore-scripts --no-audit --no-fund >/dev/null 2>&1 || {
+  echo "setup: npm could not fetch @upstash/context7-mcp. Is the registry reachable? Try: npm view @upstash/context7-mcp" >&2
+  exit 4
+}
 echo "$wanted" >"$target/.ready"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from Backtest.simbroker import SimBroker
     from bot.progress import Progress
     from bot.proof.judge import Judgement
+    from bot.proof.vectorbt_engine import Peer
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report", action="store_true", help="write report.html too; for contracts"
     )
+    parser.add_argument(
+        "--engine",
+        choices=("stratwright", "vectorbt"),
+        default="stratwright",
+        help="vectorbt: play a contract's rules by VectorBT too (extra vectorbt) and say by which "
+        "rule each fill differs; default: stratwright",
+    )
     parser.add_argument("--sandbox", default="auto", help="where a .py file runs; default: auto")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
@@ -47,30 +55,38 @@ def run(args: argparse.Namespace) -> int:
     from bot.report.headline import told_lines
 
     is_code = args.subject.suffix == ".py"
+    if is_code and args.engine == "vectorbt":
+        raise InputError("--engine vectorbt needs a contract", "VectorBT is given its rules.")
     if is_code and args.report:
         raise InputError("--report needs a contract", "A file alone does not say what was asked.")
     from bot.progress import Progress
 
+    peer: Peer | None = None
     progress = Progress()
     progress.stage("loading")
     with progress:
         if is_code:
             judgement, page = _of_file(args, progress), ""
         else:
-            judgement, page = _of_contract(args, progress)
+            judgement, page, peer = _of_contract(args, progress)
         progress.stage("writing the report")
         files = _written(judgement, args.out, page)
     if args.json:
         answer = {"summary": judgement.summary, "files": files}
+        answer |= {"vectorbt": peer.to_dict()} if peer is not None else {}
         sys.stdout.write(json.dumps(answer, allow_nan=False) + "\n")
     else:
         lines = "".join(f"{line}\n" for line in told_lines(judgement.summary))
-        show(lines + short_report(judgement.summary, files))
-    return 0
+        told = "".join(f"{line}\n" for line in peer.lines) if peer is not None else ""
+        show(lines + short_report(judgement.summary, files) + told)
+    return 0 if peer is None or peer.agrees else 1
 
 
-def _of_contract(args: argparse.Namespace, progress: "Progress") -> tuple["Judgement", str]:
-    """Judge the rules themselves; no generated code is needed. With the page, if it is wanted."""
+def _of_contract(
+    args: argparse.Namespace, progress: "Progress"
+) -> tuple["Judgement", str, "Peer | None"]:
+    """Judge the rules themselves; no generated code is needed. With the page, if it is wanted, and
+    what VectorBT makes of them."""
     progress.stage("reading the candles")
     _import_talib_alone()
     from bot.contract.language.program import compile_contract
@@ -87,14 +103,20 @@ def _of_contract(args: argparse.Namespace, progress: "Progress") -> tuple["Judge
     total = sum(len(candles) for candles in data.candles.values())
     progress.stage("computing the indicators")
     judged = judge_rules(contract, program, data, lambda broker: _played(progress, broker, total))
-    judgement = with_tear_sheet(judged, data.candles)
+    judgement, peer = with_tear_sheet(judged, data.candles), None
+    if args.engine == "vectorbt":
+        from bot.proof.vectorbt_engine import play
+
+        progress.stage("playing by VectorBT")
+        peer = play(contract, program, data, judgement)
     if not args.report:
-        return judgement, ""
+        return judgement, "", peer
     from bot.proof.sealing import tell_backtest
     from bot.report.page import report_html
 
     label = contract_label(args.subject)
-    return judgement, report_html(tell_backtest(contract, program, data, judgement, label))
+    page = report_html(tell_backtest(contract, program, data, judgement, label))
+    return judgement, page, peer
 
 
 def _played(progress: "Progress", broker: "SimBroker", total: int) -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from bot.errors import InputError
 
 if TYPE_CHECKING:
     from bot.knowledge.ingest import Difference
+    from bot.knowledge.port import Knowledge
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,14 +61,27 @@ def _root(args: argparse.Namespace) -> Path:
     return root
 
 
-def run_search(args: argparse.Namespace) -> int:
-    """Print passages, best first; 0 even if there are none."""
+def _knowledge(root: Path) -> "Knowledge":
+    """The brain; with Context7 and clones only where settings or environment speak of them."""
     from bot.knowledge.port import open_knowledge
 
+    file = root / "stratwright.yml"
+    if not os.environ.get("STRATWRIGHT_CLONES") and not (
+        file.is_file() and b"context7" in file.read_bytes()
+    ):
+        return open_knowledge(root)  # reading settings would take as long as the search
+    from bot.knowledge.layers import open_layers
+    from bot.settings import read_settings
+
+    return open_layers(root, context7=read_settings(root).brain.context7)
+
+
+def run_search(args: argparse.Namespace) -> int:
+    """Print passages, best first; 0 even if there are none."""
     if args.limit < 1 or args.tokens < 1:
         raise InputError("--limit and --tokens are at least 1", "Leave them out for the default.")
     question = " ".join(args.question)
-    knowledge = open_knowledge(_root(args))
+    knowledge = _knowledge(_root(args))
     answers = knowledge.search(question, args.limit, args.tokens)
     if args.json:
         told = {"question": question, "digest": knowledge.digest,
@@ -83,9 +98,7 @@ def run_search(args: argparse.Namespace) -> int:
 
 def run_read(args: argparse.Namespace) -> int:
     """Print a page."""
-    from bot.knowledge.port import open_knowledge
-
-    text = open_knowledge(_root(args)).read(args.page)
+    text = _knowledge(_root(args)).read(args.page)
     sys.stdout.write(json.dumps({"page": args.page, "text": text}) + "\n" if args.json else text)
     return 0
 

@@ -9,13 +9,14 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from bot.gates.static.offence import Offence
+from sandbox_runner.rules import LIMITS
 
 if TYPE_CHECKING:
     from detect_secrets.plugins.base import BasePlugin
 
 _OFFENCE_LIMIT = 20
 _LONGEST_LINE = 20_000
-_SIZE_LIMIT = 2 * 1024 * 1024
+_SIZE_LIMIT = LIMITS["scanned_bytes"]
 # Digests are long hex texts by nature; every other detector of the library is used.
 _LEFT_OUT = {"Hex High Entropy String"}
 _lock = threading.Lock()

@@ -1,11 +1,12 @@
 """Gathers entries, one file each, into the pages LOG-001 and LEARN-007."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from bot.errors import InputError
 from bot.files import write_files
-from bot.knowledge.pages import read_page
+from bot.knowledge.pages import SHIPPED, read_page
 
 # Where entries wait, and the page whose table takes them; a file holds one line of that table.
 ENTRIES: Mapping[str, str] = {
@@ -29,7 +30,8 @@ def consolidate(brain: Path) -> list[str]:
         files = sorted(path for path in (brain / folder).glob("*.md") if not path.is_symlink())
         if not files:
             continue
-        text = (brain / page).read_text("utf-8")
+        own = (brain / page).is_file()
+        text = (brain / page).read_text("utf-8") if own else _empty(page)
         head = next(line for line in text.splitlines() if line.startswith("| "))
         rows = [_row(path, f"{folder}/{path.name}", head) for path in files]
         new = [row for row in dict.fromkeys(rows) if row not in text.splitlines()]
@@ -40,6 +42,13 @@ def consolidate(brain: Path) -> list[str]:
     for path in done:
         path.unlink()
     return told
+
+
+def _empty(page: str) -> str:
+    """The shipped page without the lines of its table, for a repository that has none yet."""
+    text = (SHIPPED / page).read_text("utf-8")
+    head, rule, _ = text.partition(re.search(r"^\|[-|]+\|\n", text, re.MULTILINE)[0])  # type: ignore[index]
+    return head + rule
 
 
 def _row(path: Path, inner: str, head: str) -> str:

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import math
 import os
 import sqlite3
 from collections.abc import Iterable
@@ -24,7 +25,8 @@ CREATE TABLE passages(id INTEGER PRIMARY KEY, page, path, symbol, kind, source, 
 CREATE VIRTUAL TABLE words USING fts5(symbol, aliases, body, tokenize="unicode61 tokenchars '%'");
 CREATE VIRTUAL TABLE known USING fts5vocab(words, row);
 CREATE TABLE symbols(squeezed, id INTEGER);
-CREATE TABLE aliases(alias INTEGER PRIMARY KEY, size INTEGER, id INTEGER);
+CREATE TABLE aliases(alias INTEGER PRIMARY KEY, size INTEGER, id INTEGER, weight REAL);
+CREATE TABLE weights(word PRIMARY KEY, weight REAL) WITHOUT ROWID;
 CREATE TABLE alias_words(word, alias INTEGER);
 CREATE TABLE near(deleted, stem);
 CREATE TABLE pages(name, path, text);
@@ -120,6 +122,7 @@ def _make(place: Path, brains: tuple[Path, ...], files: dict[str, Path]) -> None
             for passage in passages(page, words["symbols"]):
                 _add(database, wording, passage)
         _add_near(database)
+        _weigh(database)
         kept = {"same": words["same"], "silent": words["silent"]}
         told = {"digest": f"sha256:{digest.hexdigest()}", "words": json.dumps(kept)}
         database.executemany("INSERT INTO about VALUES (?, ?)", told.items())
@@ -158,6 +161,18 @@ def _add_near(database: sqlite3.Connection) -> None:
     known = [row[0] for row in database.execute("SELECT term FROM known")]
     rows = ((spelling, word) for word in known if len(word) > 3 for spelling in deletions(word))
     database.executemany("INSERT INTO near VALUES (?, ?)", rows)
+
+
+def _weigh(database: sqlite3.Connection) -> None:
+    """What a word says: much if few passages have it, and a name as much as its words."""
+    (every,) = database.execute("SELECT count(*) FROM passages").fetchone()
+    rows = [(word, math.log(1 + every / count))
+            for word, count in database.execute("SELECT term, doc FROM known")]  # fmt: skip
+    database.executemany("INSERT INTO weights VALUES (?, ?)", rows)
+    database.execute(
+        "UPDATE aliases SET weight = (SELECT sum(w.weight) FROM alias_words a "
+        "JOIN weights w USING (word) WHERE a.alias = aliases.alias)"
+    )
 
 
 def _forget_older(place: Path) -> None:

@@ -12,6 +12,8 @@ from bot.knowledge.facts import read_row
 SHIPPED = Path(__file__).resolve().parents[2] / "brain"
 FACTS = "<!-- facts: "
 END_OF_FACTS = "<!-- end of facts -->"
+# What programs read of a rule is no answer to a question.
+_BLOCK = re.compile(r"^```toml \w+\n.*?^```$", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(r"([a-z]+): (.*)")
 _MAX_BYTES = 2_000_000
 
@@ -92,7 +94,7 @@ def passages(page: Page, words: dict[str, str]) -> Iterator[Passage]:
     """The passages of a page: each fact, and each section's own text."""
     heading, lines = page.about.get("title", page.name), list[str]()
     fenced = False
-    for line in page.text.splitlines():
+    for line in _BLOCK.sub("", page.text).splitlines():
         fenced ^= line.startswith("```")
         fact = None if fenced else read_row(line)
         if fact is not None:

@@ -18,13 +18,18 @@ _PACKAGES = {"freqtrade": "Freqtrade", "istrategy": "Freqtrade", "hyperopt": "Fr
 _NAMED = {stem(word): package for word, package in _PACKAGES.items()}
 _PRIOR_OF_KIND = {"section": 0.95, "setting": 0.7, "method of the bot": 0.7, "old callback": 0.5,
                   "class": 0.9, "attribute": 0.95}  # fmt: skip
+# "What does exit code 4 mean" asks for no average.
+_ASKS_MEANING = re.compile(r"^(\s*what do(?:es)? .+?) means?\W*$", re.IGNORECASE)
 _MOST = 60
+_ALIAS = 12.0
+_RARE = 6.0
 # Letters from which on a name may be misspelt and still be meant.
 _LONG = 5
 
 
 def rank(database: sqlite3.Connection, wording: Wording, question: str) -> list[tuple[int, float]]:
     """The best passages and their scores, best first."""
+    question = _ASKS_MEANING.sub(r"\1", question)
     asked = [_known(database, word) for word in dict.fromkeys(wording.asked(question[:400]))]
     asked = list(dict.fromkeys(word for word in asked if word))
     scores: defaultdict[int, float] = defaultdict(float)
@@ -32,7 +37,8 @@ def rank(database: sqlite3.Connection, wording: Wording, question: str) -> list[
         scores[number] += score
     # Names say "last n candles" where questions say "last 20 candles".
     counted = ["n"] if re.search(r"\b\d+\b", question) else []
-    for number, score in _by_alias(database, asked + counted):
+    weights = {word: _weight_of(database, word) for word in asked}
+    for number, score in _by_alias(database, asked + counted, weights):
         scores[number] += score
     for number, score in _by_symbol(database, question, wording.silent):
         scores[number] += score
@@ -77,6 +83,11 @@ def _known(database: sqlite3.Connection, word: str) -> str:
     return max(near, key=lambda found: (found[0] == word[0], near[found]), default="")
 
 
+def _weight_of(database: sqlite3.Connection, word: str) -> float:
+    row = database.execute("SELECT weight FROM weights WHERE word = ?", (word,)).fetchone()
+    return float(row[0]) if row else 0.0
+
+
 def _count(database: sqlite3.Connection, word: str) -> int:
     row = database.execute("SELECT doc FROM known WHERE term = ?", (word,)).fetchone()
     return int(row[0]) if row else 0
@@ -95,17 +106,23 @@ def _by_words(database: sqlite3.Connection, asked: list[str]) -> Iterator[tuple[
         )
 
 
-def _by_alias(database: sqlite3.Connection, asked: list[str]) -> Iterator[tuple[int, float]]:
-    """A trader's name for something counts by how much of it the question says, and of what."""
+def _by_alias(
+    database: sqlite3.Connection, asked: list[str], weights: dict[str, float]
+) -> Iterator[tuple[int, float]]:
+    """A trader's name for something counts by how much of it the question says, and of what;
+    words that few passages have say more."""
     marks = ",".join("?" * len(asked))
     query = (
-        "SELECT id, size, count(*) FROM alias_words JOIN aliases USING (alias) "  # noqa: S608
-        f"WHERE word IN ({marks}) GROUP BY alias HAVING count(*) >= max(size - 1, min(size, 2))"
+        "SELECT id, weight, count(*), group_concat(word) FROM alias_words "  # noqa: S608
+        f"JOIN aliases USING (alias) WHERE word IN ({marks}) "
+        "GROUP BY alias HAVING count(*) >= max(size - 1, min(size, 2))"
     )
+    every = sum(weights.values())
     best: dict[int, float] = {}
-    for number, size, shared in database.execute(query, asked):
-        said = (shared / size) ** 2 * math.sqrt(shared) * (0.5 + 0.5 * shared / len(asked))
-        best[number] = max(best.get(number, 0.0), 9.0 * said)
+    for number, weight, shared, words in database.execute(query, asked):
+        told = sum(weights.get(word, 0.5) for word in words.split(","))
+        said = (told / weight) ** 2 * math.sqrt(shared) * (0.4 + 0.6 * told / every)
+        best[number] = max(best.get(number, 0.0), _ALIAS * said)
     yield from best.items()
 
 
@@ -121,6 +138,8 @@ def _by_symbol(
             if len(name) > 1 and name not in silent:
                 exact = length == 1 and (part[0].isupper() or "_" in part[0] or "." in part[0])
                 score = (14.0 if exact else 8.0 + 2 * length) * (1 if length == len(given) else 0.7)
+                if length == 1 and not exact:  # "change" is more often a word than the function
+                    score *= min(1.0, _weight_of(database, stem(name)) / _RARE or 1.0)
                 for number, sure in _symbols_like(database, name, exact=exact):
                     yield number, score * sure
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from bot.git.proposal import TagTaken
 from bot.git.repository import Repository
+from bot.proof.entries import entry_files, wants_entries
 from bot.proof.evidence import PROVENANCE, makers
 from bot.proof.line import Proven
 from bot.proof.sealing import Sealed, commit_message, seal_on
@@ -33,12 +34,13 @@ class Writing:
     message: str  # of the commit and of the tag
 
 
-def written(proven: Proven, sealed: Sealed, tag: str) -> Writing:
-    """List everything that a run writes for a candidate."""
+def written(proven: Proven, sealed: Sealed, tag: str, base: str, repository: Repository) -> Writing:
+    """List everything that a run writes for a candidate on a commit of the base branch."""
     work, evidence, candidate = proven.work, sealed.evidence, proven.delivered
     files = candidate.contents
     files |= {f"{evidence.folder}/{name}": data for name, data in evidence.files.items()}
     files[work.origin.contract_path] = work.origin.contract_bytes
+    files |= entry_files(proven) if wants_entries(repository, base) else {}
     message, trailers = commit_message(work, candidate, evidence.digest)
     return Writing(tag, evidence.folder, files, trailers.attached_to(message))
 
@@ -66,7 +68,7 @@ def compare(proven: Proven, tag: str, repository: Repository) -> Compared | None
     if len(parents) != 1 or not repository.is_in(parents[0], repository.base().commit):
         raise TagTaken(tag, commit, "it does not stand on a commit of the base branch")
     sealed = seal_on(parents[0], proven, tag, repository)
-    writing = written(proven, sealed, tag)
+    writing = written(proven, sealed, tag, parents[0], repository)
     for name, why in find_differences(writing, commit, repository):
         raise TagTaken(tag, commit, f"{name} {why}{other_makers(writing, commit, repository)}")
     return Compared(commit, sealed, parents[0])

@@ -13,7 +13,8 @@ from bot.forge.port import Forge
 from bot.git.repository import Repository
 from bot.proof.compared_before import ComparedBefore
 from sandbox_runner.answer_cache import Memory
-from sandbox_runner.port import USUAL_LIMITS, Limits, Sandbox
+from sandbox_runner.port import Limits, Sandbox
+from sandbox_runner.rules import USUAL_LIMITS
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Turns an assignment into a proven candidate: write, prove, and again while the coder may."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.coder.port import Candidate, Coder, Failure
 from bot.gates.port import Case, Verdict
@@ -17,6 +17,7 @@ class Proven:
     work: Assignment
     candidate: Candidate  # as the coder wrote it
     examination: Examination
+    failures: tuple[Failure, ...] = ()  # what its coder did wrong in earlier rounds
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -59,7 +60,7 @@ def write_and_prove(work: Assignment, coder: Coder, prover: Prover) -> Iterator[
     failures: tuple[Failure, ...] = ()
     while len(failures) < max(1, coder.rounds):
         proven = prove(work, write(work, coder, failures), prover)
-        yield proven
+        yield replace(proven, failures=failures)
         if proven.passed:
             return
         failures = (*failures, proven.failure)

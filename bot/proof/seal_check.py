@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from bot.errors import InputError
 from bot.git.identity import TaskName
 from bot.git.repository import Repository
+from bot.proof.entries import entry_paths, wants_entries
 from bot.proof.evidence import PREDICATE, PROVENANCE, STATEMENT, sha256
 from bot.proof.findings import Finding, Outcome, Stop, judged
 
@@ -175,6 +176,8 @@ class SealCheck:
             raise Stop("changes", Outcome.BROKEN, detail)
         self.parent = parents[0]
         listed = {*self.claim.subjects, f"{self.folder}/{PROVENANCE}"}
+        if wants_entries(repository, self.parent):
+            listed |= {*entry_paths(self.claim.correlation_id)}  # compared byte for byte later
         there = repository.entries(self.commit, (self.folder, *listed))
         strange = sorted(set(there) - listed)
         odd = [path for path, entry in there.items() if entry.mode != "100644"]

@@ -140,7 +140,7 @@ class SecondRun:
         for verdict in proven.verdicts[len(STATIC) :]:
             yield judged(f"gate {verdict.name}", verdict.passed, verdict.reason, verdict.figure)
         again = seal_on(sealed.parent, proven, sealed.tag, sealed.repository)
-        writing = written(proven, again, sealed.tag)
+        writing = written(proven, again, sealed.tag, sealed.parent, sealed.repository)
         differences = list(find_differences(writing, sealed.commit, sealed.repository))
         for name, why in differences:
             yield Finding(name, Outcome.BROKEN, why)

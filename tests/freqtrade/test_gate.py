@@ -9,7 +9,7 @@ from bot.data.market_data import MarketData
 from bot.gates.freqtrade.installation import find_freqtrade
 from bot.gates.freqtrade.target import examine_freqtrade
 from bot.gates.port import Verdict
-from sandbox_runner.port import USUAL_LIMITS
+from sandbox_runner.rules import USUAL_LIMITS
 from tests.freqtrade.freqtrade_environment import needs_freqtrade
 from tests.freqtrade.worlds import world
 from tests.sandbox_runner.conftest import open_or_skip

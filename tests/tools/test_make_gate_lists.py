@@ -3,17 +3,15 @@
 import importlib
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tools import make_gate_lists
+from sandbox_runner.rules import IMPORTS, read_block
 
-LISTS = make_gate_lists.LISTS
 ROOT = Path(__file__).parents[2]
-HAND = tomllib.loads((LISTS / "modules.toml").read_text(encoding="utf-8"))
+HAND = read_block(IMPORTS, "modules")
 
 
 def test_lists_are_up_to_date() -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # Numbers or truths, one a bar.
 Array = NDArray[Any]
 _Compute = Callable[..., Array]
+Library = Callable[[str, list[Any], dict[str, Any]], tuple[Array, ...]]
 _MOST_BYTES = 128 * 2**20
 ABOVE_BELOW = ("crossed_above", "crossed_below")
 
@@ -38,13 +39,16 @@ def evaluate(
     df: pd.DataFrame,
     parameters: Mapping[str, int | float] | None = None,
     memo: Memo | None = None,
+    library: Library = catalog.call,
 ) -> dict[str, Array]:
     """Computes every indicator, ATR level and rule of a Program for every bar, by its name.
 
     `parameters` are other values than the defaults; `memo` has what was computed of the same
-    Program and candles with other values.
+    Program and candles with other values. `library` computes the indicators: TA-Lib itself, or
+    another engine's way to it.
     """
-    return _Evaluator(program, df, {**program.parameters, **(parameters or {})}, memo).run()
+    values = {**program.parameters, **(parameters or {})}
+    return _Evaluator(program, df, values, memo, library).run()
 
 
 class Memo:
@@ -76,6 +80,7 @@ class _Evaluator:
     df: pd.DataFrame
     parameters: Mapping[str, int | float]
     memo: Memo | None
+    library: Library
     named: dict[str, Array] = field(default_factory=dict)
     done: dict[Node, Array] = field(default_factory=dict)
     roots: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -100,7 +105,7 @@ class _Evaluator:
         """Gives the indicators of longer candles: each bar sees those that have closed."""
         candles = series.resampled(self.df, length)
         own = minutes(self.program.timeframe)
-        inner = _Evaluator(above, candles, self.parameters, None)
+        inner = _Evaluator(above, candles, self.parameters, None, self.library)
         for name, values in inner.run().items():
             self.named[name] = series.merged(values, self.df, length, own)
             self.roots[name] = inner.roots[name]
@@ -119,7 +124,7 @@ class _Evaluator:
 
         def call() -> tuple[Array, ...]:
             arrays = [np.ascontiguousarray(self.of(node)) for node in inputs]
-            return catalog.call(function, arrays, values)
+            return self.library(function, arrays, values)
 
         if self.memo is None:
             return call()

@@ -32,7 +32,8 @@ from sandbox_runner.answer_cache import Memory
 from sandbox_runner.harness.ask_lookahead import ANSWER, REQUEST
 from sandbox_runner.harness.packed_candles import pack_candles
 from sandbox_runner.jobs import columns_job
-from sandbox_runner.port import USUAL_LIMITS, Job, Outcome, Sandbox
+from sandbox_runner.port import Job, Outcome, Sandbox
+from sandbox_runner.rules import USUAL_LIMITS
 
 CUTS = 48
 LAST = 6  # bars at the end of a cut history, where most leaks show

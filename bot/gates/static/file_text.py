@@ -7,8 +7,9 @@ import tokenize
 import unicodedata
 
 from bot.gates.static.offence import Offence
+from sandbox_runner.rules import LIMITS
 
-SIZE_LIMIT = 512 * 1024
+SIZE_LIMIT = LIMITS["source_bytes"]
 OFFENCE_LIMIT = 50
 
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")

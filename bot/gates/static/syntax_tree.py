@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 
 from bot.gates.static.file_text import foreign_identifiers, read_text
 from bot.gates.static.offence import Offence, printable
+from sandbox_runner.rules import LIMITS
 
-NODE_LIMIT = 120_000
-DEPTH_LIMIT = 300
+NODE_LIMIT = LIMITS["source_parts"]
+DEPTH_LIMIT = LIMITS["source_depth"]
 # Long before the parser gets deep: brackets, and operators that nest to the right.
-BRACKET_LIMIT = 80
+BRACKET_LIMIT = LIMITS["source_brackets"]
 
 
 @dataclass(frozen=True)

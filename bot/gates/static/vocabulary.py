@@ -1,13 +1,13 @@
-"""Reads the committed lists of names, once for each class of file."""
+"""Reads the lists of names of RULE-001 and RULE-004, once for each class of file."""
 
 import fnmatch
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Literal, TypedDict, get_args
+
+from sandbox_runner.rules import IMPORTS, RULES, SECURITY, read_block
 
 FileClass = Literal["strategy", "freqtrade", "module", "test"]
 FILE_CLASSES: tuple[FileClass, ...] = get_args(FileClass)
@@ -103,9 +103,9 @@ class Vocabulary:
 @cache
 def vocabulary(file_class: FileClass) -> Vocabulary:
     """Read the lists for a class of file."""
-    generated = [json.loads(_read(f"{library}.json")) for library in _GENERATED]
+    generated = [_generated(library) for library in _GENERATED]
     python = generated[_GENERATED.index("python")]
-    hand, words = tomllib.loads(_read("modules.toml")), tomllib.loads(_read("values.toml"))
+    hand, words = read_block(IMPORTS, "modules"), read_block(SECURITY, "values")
     modules = _modules(file_class, generated, hand)
     own, every = words[file_class], words["every"]
     refused = frozenset().union(
@@ -168,12 +168,13 @@ def _modules(
 
 
 def _reviews() -> tuple[Review, ...]:
-    page = tomllib.loads(_read("review.toml"))
+    page = read_block(SECURITY, "review")
     return tuple(
         Review(tuple(entry["names"]), entry["why"], entry["instead"]) for entry in page["value"]
     )
 
 
-def _read(name: str) -> str:
-    folder = resources.files("bot.gates.static") / "lists"
-    return (folder / name).read_text(encoding="utf-8")
+def _generated(library: str) -> _Page:
+    text = (RULES / "lists" / f"{library}.json").read_text(encoding="utf-8")
+    page: _Page = json.loads(text)
+    return page

@@ -14,7 +14,8 @@ from bot.gates.behaviour import judge_elsewhere
 from bot.gates.elsewhere import places
 from bot.gates.port import Verdict
 from bot.gates.questions import Conversation, Talks, Trial, place_name
-from sandbox_runner.port import USUAL_LIMITS, Outcome, Sandbox, open_sandbox
+from sandbox_runner.port import Outcome, Sandbox, open_sandbox
+from sandbox_runner.rules import USUAL_LIMITS
 from tests.chance import EVERY_ATTACK
 
 ROOT = Path(__file__).parents[3]
