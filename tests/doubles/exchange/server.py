@@ -128,6 +128,7 @@ class Exchange:
             "wallet": str(venue.wallet),
             "positions": {name: str(size) for name, (size, _) in venue.positions.items()},
             "hits": dict(self.hits),
+            "listeners": sum(map(len, self.listeners.values())),
             "calls": self.calls[-500:],
         }
 
@@ -207,8 +208,7 @@ class Desk:
             words = {"code": -1003, "msg": "Too many requests; current limit is exceeded."}
             return web.json_response(words, status=status, headers={"Retry-After": "1"})
         if exchange.maintenance:
-            words = {"code": -1016, "msg": "This service is no longer available."}
-            return web.json_response(words, status=503)
+            return web.Response(status=503, text="The system is under maintenance.")
         return await self._answer(request, call, body)
 
     async def _answer(self, request: web.Request, call: str, body: str) -> web.StreamResponse:
