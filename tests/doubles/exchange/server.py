@@ -386,7 +386,7 @@ class Desk:
     def _settings(self, name: str, method: str, now: int) -> Any:
         symbols = self.venue.symbols
         done = {"code": 200, "msg": "success"}
-        bracket = {
+        bracket: dict[str, Any] = {
             "bracket": 1,
             "initialLeverage": 125,
             "notionalCap": 9_000_000,
