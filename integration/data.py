@@ -14,6 +14,7 @@ from integration.config.config import FRAMES_S, load_config
 # Where Binance's programming interface is; a test or a proxy has another. Keys are never sent.
 ADDRESS = "STRATWRIGHT_BINANCE_URL"
 _RETRIES = 3
+_now = time.time
 _PAUSE_S = 1.0
 _MOST = 1000
 _KEYS = ("timestamp", "open", "high", "low", "close", "volume")
@@ -38,7 +39,7 @@ def get_candles(symbol: str, limit: int = 200) -> Candles:
         raise InputError(f"{limit} candles were asked for", f"Ask for 1 to {_MOST}.")
     frame = load_config()["timeframe"]
     rows = _fetch(symbol, frame, limit + 1)
-    return check_candles(rows, FRAMES_S[frame], limit, time.time())
+    return check_candles(rows, FRAMES_S[frame], limit, _now())
 
 
 def check_candles(rows: Sequence[Sequence[float]], width_s: int, limit: int, now: float) -> Candles:

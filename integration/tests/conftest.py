@@ -40,11 +40,13 @@ def settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def exchange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: None) -> Iterator[Loopback]:
-    """The loopback exchange with a breakout on its last complete candle."""
+    """The loopback exchange with a breakout on its last complete candle; the time stands still."""
     world = Loopback(tmp_path, tmp_path)
     try:
         world.start_exchange()
         monkeypatch.setenv("STRATWRIGHT_BINANCE_URL", world.address)
+        now = world.control()["now"] / 1000
+        monkeypatch.setattr("integration.data._now", lambda: now)
         yield world
     finally:
         world.close()

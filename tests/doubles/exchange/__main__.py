@@ -48,7 +48,7 @@ def build(frame: str, at: int, path: Path | None = None, *, breaks: bool = False
     other = wander(first, len(candles), frame, 2_000.0, 8)
     tapes = {"BTCUSDT": Tape(candles, frame), "ETHUSDT": Tape(other, frame)}
     symbols = {"BTCUSDT": ("BTC", "USDT"), "ETHUSDT": ("ETH", "USDT")}
-    return Exchange(tapes, symbols, set_to=now + 1000 if breaks else None)
+    return Exchange(tapes, symbols, set_to=now + width * 2 // 5 if breaks else None)
 
 
 def read(path: Path, first: int, width: int) -> list[Candle]:

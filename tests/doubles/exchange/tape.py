@@ -165,17 +165,18 @@ def breakout(
 ) -> list[Candle]:
     """Makes a flat market, one candle that breaks out of it, and a long rise after it.
 
-    The breakout is the candle number `flat` (from 0); the rise goes on for as many candles.
+    The breakout is the candle number `flat` (from 0); the rise goes on for as many candles. Each
+    candle of the rise is a breakout too, so that it does not matter when the clock ends one.
     """
     width, out = FRAMES[frame] * MINUTE, []
     for number in range(flat):
         swing = 10 if number % 2 else -10
         out.append(candle(first + number * width, price, price + 20, price - 20, price + swing, 10))
     top = price + 35
-    out.append(candle(first + flat * width, price + 5, top + 5, price - 5, top, 30))
+    out.append(candle(first + flat * width, price + 5, top, price - 5, top, 30))
     for number in range(1, flat):
         begin = top + (number - 1) * 60
         out.append(
-            candle(first + (flat + number) * width, begin, begin + 70, begin - 5, begin + 60, 12)
+            candle(first + (flat + number) * width, begin, begin + 70, begin, begin + 60, 12)
         )
     return out
