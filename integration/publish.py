@@ -77,15 +77,14 @@ def published(decision_id: str) -> bool:
 
 
 def claim(decision_id: str, who: str) -> bool:
-    """Takes a decision for one trader; False if another has it.
+    """Takes a decision for one trader, once; False if it was taken before.
 
     Raises:
         WorldError: Redis did not answer.
     """
     url, key = _url(), f"{LIST}:acted:{decision_id}"
     with told(place_of(url)):
-        client = _client(url)
-        return bool(client.set(key, who, nx=True, ex=_MEMORY_S)) or client.get(key) == who
+        return bool(_client(url).set(key, who, nx=True, ex=_MEMORY_S))
 
 
 def _fresh(signal: TradingSignal, max_age_sec: int) -> TradingSignal | None:

@@ -45,7 +45,7 @@ def _verify(args: argparse.Namespace) -> int:
     """Print the four gates; 1 if one failed."""
     from bot.errors import InputError
     from bot.workshop import say_on_terminal
-    from integration.verify import verify
+    from integration.bridge_gates import verify
 
     if args.cycles < 1:
         raise InputError("--cycles has to be 1 or more", "Leave it out for 5.")

@@ -18,7 +18,7 @@ from freqtrade.strategy import (  # type: ignore[import-not-found]
 from pandas import DataFrame
 
 from bot.errors import InputError
-from integration.adapter.claims import KEYS, Claims, info_of
+from integration.adapter.acted import KEYS, Claims, info_of
 from integration.config.config import load_config
 from integration.logging_utils import append_trade_result, logged
 from integration.publish import fetch_latest_signal

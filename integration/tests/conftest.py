@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import tests.chance  # noqa: F401 - registers the profiles before any test is read
 from integration.adapter.loopback import Loopback
 from tests.redis_server import RedisServer, redis_server, redis_url
 

@@ -132,7 +132,8 @@ def test_without_an_address_nothing_is_read_or_written(monkeypatch: pytest.Monke
         publish_signal(signal())
 
 
-def test_a_decision_is_claimed_by_one() -> None:
+def test_a_decision_is_claimed_once() -> None:
     assert claim("d1", "one")
-    assert claim("d1", "one")
+    assert not claim("d1", "one")
     assert not claim("d1", "other")
+    assert claim("d2", "other")

@@ -40,7 +40,7 @@ class Fake:
     def set_custom_data(self, key, value): self.kept[key] = value
 for line in sys.stdin:
     ask = json.loads(line)
-    trade = Fake(); trade.enter_tag = ask.get("tag")
+    trade = Fake(); trade.enter_tag = ask.get("tag"); trade.kept = ask.get("kept", {})
     kind = ask["ask"]
     if kind == "entry":
         pair = {"pair": ask["pair"]}
@@ -188,4 +188,17 @@ def test_strategy_sets_flag(
     assert again.ask(ask="confirm", rate=100.0, tag="d1") is False
     assert again.ask(ask="exit", tag="d1", rate=111.0) == "tp1"
     assert again.ask(ask="stop", tag="d1", rate=100.0) == pytest.approx(0.1)
+    # Where the file is lost, the trade's own data has the stop, and Redis knows the decision.
+    kept = {"initial_stop": 95.0, "tp1": 105.0, "tp2": 110.0, "decision_id": "d9"}
+    assert again.ask(ask="stop", tag="d9", rate=100.0, kept=kept) == pytest.approx(0.05)
+    assert again.ask(ask="exit", tag="d9", rate=105.0, kept=kept) == "tp1"
+    again.end()
+    (tmp_path / "acted.jsonl").unlink()
+    publish_signal(signal("d3"))
+    again = Probe(tmp_path, environment)
+    assert again.ask(ask="confirm", rate=100.0, tag="d3") is True
+    (tmp_path / "acted.jsonl").unlink()
+    again.end()
+    again = Probe(tmp_path, environment)
+    assert again.ask(ask="confirm", rate=100.0, tag="d3") is False
     again.end()

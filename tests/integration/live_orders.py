@@ -141,7 +141,8 @@ def main() -> int:
     bad = 0
     for leg in CALLS:
         for fault in FAULTS:
-            if args.row not in (None, f"{leg}/{fault}"):
+            # A stop that rests fills nothing when it is placed.
+            if args.row not in (None, f"{leg}/{fault}") or (leg, fault) == ("stop", "partial"):
                 continue
             with tempfile.TemporaryDirectory(prefix="stratwright-row-") as folder:
                 try:

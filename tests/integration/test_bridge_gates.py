@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli import main
-from integration.verify import _logs
+from integration.bridge_gates import _logs
 from tests.redis_server import PROGRAM, WHY
 
 
