@@ -6,7 +6,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -62,7 +62,7 @@ class RedisServer:
         return Redis(unix_socket_path=str(self.socket), decode_responses=True)
 
 
-def start_redis(*options: str, url: str = "") -> Iterator[RedisServer]:
+def start_redis(*options: str, url: str = "") -> Generator[RedisServer]:
     """Gives a running server, and removes it afterwards."""
     if PROGRAM is None:
         pytest.skip(WHY)
