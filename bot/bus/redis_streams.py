@@ -113,7 +113,7 @@ def connect(url: str) -> "Redis":
         from redis.backoff import NoBackoff
         from redis.retry import Retry
     except ImportError:
-        hint = "Install the extra: pip install stratwright[redis]"
+        hint = "Install the extra: pip install '.[redis]' in a checkout"
         raise WorldError(
             f"{VARIABLE} is set, and the package redis is not installed", hint
         ) from None
