@@ -15,7 +15,7 @@ STRATWRIGHT_FREQTRADE ?= $(if $(wildcard $(FREQTRADE)/.ready),$(CURDIR)/$(FREQTR
 STRATWRIGHT_VECTORBT ?= $(if $(wildcard $(FREQTRADE)/.ready),$(CURDIR)/$(FREQTRADE))
 export STRATWRIGHT_FREQTRADE STRATWRIGHT_VECTORBT
 TOOLS := build/tools
-SOURCES := adapters Backtest benchmarks bot sandbox_runner tools
+SOURCES := adapters Backtest benchmarks bot integration sandbox_runner tools
 # Worker processes of pytest: many tests wait for others' processes, so two for each core.
 WORKERS ?= $(shell echo $$((2 * $$(nproc))))
 PYTEST_ARGS ?=
@@ -25,7 +25,7 @@ PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist l
 # For the engine's race: --quick, --bars, --rounds, --limit-s.
 BENCH_ARGS ?=
 
-.PHONY: attacks audit claude lock npm sbom corpus deep examples faults freqtrade golden help mutants pictures quick setup demo test check bench bench-engine luck worlds clean
+.PHONY: attacks audit bridge claude exchange lock npm sbom corpus deep examples faults freqtrade golden help mutants pictures quick setup demo test check bench bench-engine luck worlds clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -128,6 +128,17 @@ corpus: $(READY) $(if $(STRATWRIGHT_FREQTRADE),,$(FREQTRADE)/.ready)  ## hold th
 FAULTS_ARGS ?=
 faults: $(READY)  ## hit each call of each flow in turn: faults, crashes, duplicates, strangers
 	@$(BIN)/python -m tools.faults --workers 2 $(FAULTS_ARGS)
+
+# For the exchange: --candles FILE --frame 5m --at 300 --port 8080, or --breakout.
+EXCHANGE_ARGS ?= --port 8080
+exchange: $(READY)  ## start the loopback exchange, a Binance on this machine, on candles of your choice
+	@$(BIN)/python -m tests.doubles.exchange $(EXCHANGE_ARGS)
+
+# For the matrix: --row entry/lost, --plain (without the launcher, to compare).
+BRIDGE_ARGS ?=
+bridge: $(READY) $(if $(STRATWRIGHT_FREQTRADE),,$(FREQTRADE)/.ready)  ## every fault at every order call of Freqtrade in live mode, on loopback
+	@$(BIN)/python -m tests.integration.live_orders \
+	  --freqtrade "$${STRATWRIGHT_FREQTRADE:-$(CURDIR)/$(FREQTRADE)}" $(BRIDGE_ARGS)
 
 golden: $(READY)  ## write the golden files again; look at the difference before you commit it
 	@$(BIN)/python -m tests.golden.test_code

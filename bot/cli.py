@@ -35,6 +35,7 @@ COMMANDS = {
     "events": "show what happened, or follow it as it happens",
     "event": "one stage of the line for GitHub's event, inside GitHub Actions",
     "serve": "receive GitHub's webhooks and do what the Action does",
+    "bridge": "carry signals over Redis to Freqtrade; verify it, trade it",
     "brain": "ask what is known; take in what is installed, check it",
     "mcp": "offer the brain, contracts and gates to agents (MCP)",
     "init": "put workflow, issue form, settings, example into a repository",

@@ -49,7 +49,7 @@ def open_workshop(
     return Workshop(
         repository=repository,
         forge=open_forge(forge, repository),
-        bus=open_bus(repository.folder),
+        bus=open_bus(repository.folder, repository.repository_id),
         open_coder=lambda contract: open_coder(contract, settings),
         open_prover=cache(lambda: open_prover(sandbox, shown, open_memory(fresh=fresh))),
         compared=ComparedBefore(cache_folder() / "written", written or b"", sandbox, fresh),

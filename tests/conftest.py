@@ -11,6 +11,9 @@ import pytest
 
 import tests.chance  # noqa: F401 - registers the profiles before any test is read
 
+# The bus of the tests is files, unless a test starts a Redis of its own.
+os.environ.pop("REDIS_URL", None)
+
 # A whole line or a whole server for each test: for `make test`, not for `make quick`.
 LINES = (
     *("tests/e2e", "tests/fire", "tests/security", "tests/bot/server", "tests/bot/workflow"),

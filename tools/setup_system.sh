@@ -14,6 +14,8 @@ needed=(git:git bwrap:bubblewrap make:make)
 if [[ "$strict" == yes && "$(id -u)" -eq 0 ]]; then needed+=(dockerd:docker.io); fi
 # The report is looked at in a real browser; elsewhere those tests say what they need.
 if [[ "$strict" == yes ]]; then needed+=(chromium:chromium); fi
+# The bus and the Freqtrade bridge are tested with a real Redis; the package would start one unasked.
+if [[ "$strict" == yes ]]; then needed+=(redis-server:redis-server); fi
 
 missing=()
 for pair in "${needed[@]}"; do

@@ -123,7 +123,7 @@ class Desk:
         return parse_settings(self.repository.read(commit, FILE)).approval
 
     def _events(self) -> Iterable[Event]:
-        return open_bus(self.repository.folder).read(APPROVALS)
+        return open_bus(self.repository.folder, self.repository.repository_id).read(APPROVALS)
 
 
 def bus_halts(events: Iterable[Event]) -> Iterable[HaltSeen]:

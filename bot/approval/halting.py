@@ -53,7 +53,7 @@ def tell(
     workflow, _, task = scope.partition("/")
     at = timestamp(desk.clock.now())
     event = Event(name, correlation or "all", workflow, task or EVERYTHING, at, data)
-    open_bus(desk.repository.folder).publish(event)
+    open_bus(desk.repository.folder, desk.repository.repository_id).publish(event)
 
 
 def _try(place: str, way: Callable[[], object]) -> Told:

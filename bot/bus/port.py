@@ -1,6 +1,7 @@
 """What a bus carries: events of fixed names on two channels."""
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -139,8 +140,17 @@ class Bus(Protocol):
         """Give events as they come; stop waits for the seconds it is given, and ends it if true."""
 
 
-def open_bus(folder: Path) -> Bus:
-    """Open the bus of a repository, in `Repository.folder`."""
+def open_bus(folder: Path, repository: str = "local") -> Bus:
+    """Open the bus of a repository: Redis Streams by `REDIS_URL`, else files.
+
+    Args:
+        folder: `Repository.folder`, where the files are.
+        repository: `Repository.repository_id`, which names the streams for all machines.
+    """
+    if url := os.environ.get("REDIS_URL"):
+        from bot.bus.redis_streams import RedisBus
+
+        return RedisBus(url, repository)
     from bot.bus.file import FileBus
 
     return FileBus(folder / "bus")

@@ -46,7 +46,8 @@ def show(args: argparse.Namespace, *, follow: bool, as_json: bool) -> None:
     from bot.bus.port import open_bus
     from bot.git.repository import open_repository
 
-    bus = open_bus(open_repository(args.repository, to_write=False).folder)
+    repository = open_repository(args.repository, to_write=False)
+    bus = open_bus(repository.folder, repository.repository_id)
     with _until_stopped() as stopped:
         events = (
             bus.follow(args.channel, stopped.wait, _complain)

@@ -181,7 +181,7 @@ def _approve(args: argparse.Namespace, repository: "Repository", forge: "Forge")
         timestamp(MACHINE_CLOCK.now()),
         {"pull_request": pull.number, "head": head, "approver": review.author},
     )
-    bus = open_bus(repository.folder)
+    bus = open_bus(repository.folder, repository.repository_id)
     if all(told.data != event.data for told in bus.read(event.channel)):
         bus.publish(event)
     base = pull.draft.base or "your branch"

@@ -72,7 +72,7 @@ def read_standings(repository: "Repository") -> "list[Standing]":
     from bot.git.identity import TaskName, task_of_branch
 
     history: dict[TaskName, list[Event]] = {}
-    for event in open_bus(repository.folder).read(TASK_EVENTS):
+    for event in open_bus(repository.folder, repository.repository_id).read(TASK_EVENTS):
         try:
             history.setdefault(TaskName(event.workflow, event.task), []).append(event)
         except InputError:

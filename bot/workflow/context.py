@@ -37,7 +37,7 @@ class Context:
         return Workshop(
             repository=self.repository,
             forge=self.forge,
-            bus=open_bus(self.repository.folder),
+            bus=open_bus(self.repository.folder, self.repository.repository_id),
             open_coder=lambda contract: open_coder(contract, self.settings),
             open_prover=lambda: Prover(ReplayingSandbox(), say=self.say),
             regenerate=regenerate,

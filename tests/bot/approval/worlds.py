@@ -1,7 +1,7 @@
 """A repository with a tag to approve, a host with its file, and people with keys."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -121,6 +121,7 @@ def propose(
     broken: bool = False,
     task: TaskName = TASK,
     contract: str = CONTRACT,
+    more: Mapping[str, bytes] | None = None,
 ) -> str:
     """Propose a candidate in the form of the line's own; gives its tag."""
     repository = floor.world.open()
@@ -131,6 +132,7 @@ def propose(
             {"passed": green, "gates": [{"name": "syntax", "passed": green}]}
         ).encode(),
         f"{folder}/summary.json": b'{"signals": {"warmup": 200}}',
+        **(more or {}),
     }
     subjects = {**files, contract: (floor.world.work / contract).read_bytes()}
     statement = json.dumps(
