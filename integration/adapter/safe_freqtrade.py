@@ -123,7 +123,7 @@ def _make_safe(config: dict[str, Any]) -> None:
     """Puts the safe orders and the start-up check into this process, once."""
     from freqtrade.freqtradebot import FreqtradeBot
     from freqtrade.persistence import Order  # type: ignore[import-not-found]
-    from sqlalchemy import select  # type: ignore[import-not-found]
+    from sqlalchemy import select
 
     from integration.adapter.intents import Intents
     from integration.adapter.safe_orders import SafeOrders, install
