@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bot.approval.claims import Claim
     from bot.approval.desk import Desk
     from bot.approval.record import Record
+    from bot.git.repository import Repository
 
 _DIGITS = 12
 
@@ -123,7 +124,7 @@ def _approve(args: argparse.Namespace, desk: "Desk") -> "Claim":
     account = args.account or (accounts[0] if len(accounts) == 1 else "")
     if not who or not account:
         raise InputError("who approves, or which account, is not clear", "Give --as and --account.")
-    door = _Terminal(args.key or Path.home() / ".ssh" / "id_ed25519")
+    door = _Terminal(args.key or Path.home() / ".ssh" / "id_ed25519", desk.repository)
 
     def checked(tag: str, commit: str) -> str:
         return verify_tag(args, desk, tag, commit)
@@ -153,15 +154,21 @@ def _approve(args: argparse.Namespace, desk: "Desk") -> "Claim":
 class _Terminal:
     """A person at a terminal, with a key that ssh-keygen can use."""
 
-    def __init__(self, key: Path) -> None:
+    def __init__(self, key: Path, repository: "Repository") -> None:
         self._key = key
+        self._repository = repository
 
     def confirm(self, record: "Record", facts: "Facts") -> None:
         from bot.approval.reasons import refuse
+        from bot.approval.subject import name_of
+        from bot.commands.report import summary_at
+        from bot.report.headline import figure_line
         from bot.workflow.deploy_words import record_rows
 
         digits = record.digest.removeprefix("sha256:")[:_DIGITS]
-        lines = [f"  {name:<10}{value}" for name, value in record_rows(record).items()]
+        shown = summary_at(self._repository, record.commit, name_of(record.tag)[0].branch)
+        rows = {**record_rows(record), "result": figure_line(shown)}
+        lines = [f"  {name:<10}{value}" for name, value in rows.items()]
         text = "\n".join(["You are about to approve:", *lines, f"  digest    {digits}"])
         sys.stderr.write(inert(text) + "\nType the digest to sign: ")
         sys.stderr.flush()

@@ -60,8 +60,9 @@ def at_terminal(home: Path, work: Path, *arguments: str) -> Any:
         shown += os.read(ours, 4096).decode()
     digits = re.search(r"digest +([0-9a-f]{12})", shown)
     assert digits is not None
+    assert re.search(r"result +\S+ % · hold .* trades", shown)
     os.write(ours, f"{digits[1]}\n".encode())
-    out, _ = child.communicate(timeout=120)
+    out, _ = child.communicate()
     os.close(ours)
     assert child.returncode == 0, shown
     return json.loads(out)
