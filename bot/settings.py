@@ -207,7 +207,7 @@ class CoderSettings(_Part):
     """
 
     enabled: bool = True
-    type: Literal["auto", "template", "agent"] = "auto"
+    type: Literal["auto", "template", "agent", "cli"] = "auto"
     model: str = Field("claude-sonnet-5-5", pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,99}$")
     price_per_million_usd: tuple[float, float] | None = None
     signers: tuple[str, ...] = Field((), max_length=20)
@@ -226,6 +226,8 @@ class CoderSettings(_Part):
     @model_validator(mode="after")
     def _only_what_is_built(self) -> "CoderSettings":
         fields = type(self).model_fields
+        if self.type == "cli":
+            raise ValueError("the CLI coder is not built yet: write auto, agent or template")
         for name in _LATER:
             if getattr(self, name) != fields[name].default:
                 raise ValueError(f"{name} is for a coder that is not built yet: leave it out")

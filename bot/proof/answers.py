@@ -14,7 +14,7 @@ from bot.approval.sshsig import verify
 from bot.coder.model.prompt import asked_digest
 from bot.coder.model.replay import fits
 from bot.coder.model.transcript import SIGNATURE, TRANSCRIPT, Transcript, read_transcript
-from bot.contract.answering import answered_prose, open_questions, with_answers
+from bot.contract.answering import answered_prose, open_questions, prose_of, with_answers
 from bot.contract.document.problems import ContractError
 from bot.contract.document.source import Source, read_source
 from bot.contract.load import FORMS, LoadedContract, load_contract, parse_contract, read_file
@@ -47,6 +47,8 @@ def open_contract(path: Path, shop: Workshop) -> tuple[LoadedContract, Answers |
         source = read_source(data, form)
         if (source.root or {}).get("coder") == "template":
             raise  # the author wants no model
+    # Where no answer could be put in, none is paid for.
+    with_answers(data, form, dict.fromkeys(prose_of(source.root or {}), "never"))
     answers = _known(source, shop) or _asked(source, shop)
     written = with_answers(data, form, answers.transcript.expressions)
     return parse_contract(written, form, path), answers

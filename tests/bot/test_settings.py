@@ -27,7 +27,8 @@ def test_what_is_said_counts() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (b"coder: {type: cli}\n", "coder.type"),
+        (b"coder: {type: cli}\n", "the CLI coder is not built yet"),
+        (b"coder: {type: robot}\n", "coder.type"),
         (b"coder: {max_turns: 3}\n", "not built yet"),
         (b"coder: {cli_path: x}\n", "not built yet"),
         (b"coder: {allowed_tools: [Read]}\n", "not built yet"),

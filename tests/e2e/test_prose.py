@@ -26,6 +26,7 @@ from bot.workshop import open_coder, sign_digest
 from tests.bot.coder.model.talks import asking
 from tests.bot.git.worlds import World, commit_file, sh
 from tests.doubles.model.messages_api import KEY, MessagesApi, Step, answers, fails, serving
+from tests.e2e.forgery import forge, read
 from tests.e2e.lines import contract_text, events, open_shop, run, stratwright
 from tests.remembered import Remembering
 
@@ -181,3 +182,23 @@ def test_a_transcript_of_a_stranger_proves_nothing(asked: World, sandbox: Rememb
         sh(asked.work, "show", f"{victim.commit}:artifacts/dip/strategy/provenance.json")
     )
     assert statement["predicate"]["coder"] == "agent"
+
+
+def test_a_tag_that_no_model_took_part_in_is_not_replayed(proposed: World) -> None:
+    tag = sh(proposed.work, "tag", "--list").splitlines()[0]
+    done = stratwright(proposed.work, "replay", tag)
+    assert (done.returncode, "no model took part" in done.stderr) == (2, True)
+    done = stratwright(proposed.work, "replay", "ai/dip/strategy/corr_000000000000")
+    assert (done.returncode, "there is no tag" in done.stderr) == (2, True)
+
+
+def test_a_tag_that_names_an_agent_without_a_transcript_is_not_verified(
+    proposed: World, sandbox: Remembering
+) -> None:
+    tag = sh(proposed.work, "tag", "--list").splitlines()[0]
+    path = "artifacts/dip/strategy/provenance.json"
+    said = read(proposed.work, tag, path).replace(b'"template"', b'"agent"')
+    forge(proposed.work, tag, {path: said})
+    found = checked(proposed, tag, sandbox)
+    assert found.exit_code == 1
+    assert found.outcome is not Outcome.HOLDS

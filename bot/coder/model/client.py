@@ -3,6 +3,7 @@
 import os
 import time
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from bot.coder.model.calls import MOST_CHARACTERS, CallFailed, Message, Reply, Request
 from bot.coder.model.reply import SCHEMA
@@ -41,6 +42,10 @@ class MessagesApi:
         key = os.environ.get(KEY)
         if not key:
             raise InputError(f"no key for a model is set: {KEY} is empty")
+        address = base_url or os.environ.get("ANTHROPIC_BASE_URL") or ""
+        if address and not _keeps_secret(address):
+            message = f"the key would be sent in the clear: {_clean(address)} is not https"
+            raise InputError(message, "Give an https address, or one on this machine.")
         self._client = anthropic.Anthropic(api_key=key, max_retries=0, base_url=base_url)
 
     def ask(self, request: Request, timeout_s: float) -> Reply:
@@ -88,6 +93,13 @@ class MessagesApi:
         text = "".join(part.text for part in message.content if part.type == "text")
         cleaned = redact(text, known_secrets())[:MOST_CHARACTERS]
         return Reply(text=cleaned, stop_reason=message.stop_reason, usage=_usage(message.usage))
+
+
+def _keeps_secret(address: str) -> bool:
+    """Say whether an address is encrypted, or does not leave this machine."""
+    parts = urlsplit(address)
+    local = parts.hostname in ("127.0.0.1", "::1", "localhost")
+    return parts.scheme == "https" or (parts.scheme == "http" and local)
 
 
 def _turn(message: Message) -> "MessageParam":

@@ -85,7 +85,7 @@ def says(text: str, stop_reason: str = "end_turn", **usage: int) -> Step:
 def answers(expression: str, *assumptions: str, cannot: str = "", **usage: int) -> Step:
     """Stream an answer of the form that was asked for."""
     given = {"expression": expression, "assumptions": list(assumptions), "cannot": cannot}
-    return says(json.dumps(given), **usage)
+    return says(json.dumps(given), "end_turn", **usage)
 
 
 def fails(code: int, kind: str = "api_error", **headers: str) -> Step:
