@@ -27,6 +27,8 @@ COMMANDS = {
     "optimize": "search the ranges of a contract's parameters",
     "report": "write out the evidence of a tag or of a refused run",
     "verify": "compute the evidence of a tag again and say whether it holds",
+    "eval": "measure how a model reads rules in prose",
+    "replay": "rebuild a tag's candidate from a model's stored answers",
     "pr": "list, show, diff, approve or close pull requests",
     "approve": "say yes to a tag's bytes, as a person with an SSH key",
     "halt": "stop a task or everything; nobody has to sign that",

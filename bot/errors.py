@@ -5,6 +5,8 @@ class StratwrightError(Exception):
     """A failure that is told to the user without a traceback."""
 
     exit_code = 3
+    cost = 0  # what models were paid before it, in millionths of a US dollar
+    turns = 0  # how often they were asked
 
     def __init__(self, message: str, hint: str = "") -> None:
         """Keep what happened and what to do about it."""

@@ -2,14 +2,20 @@
 
 import logging
 import shutil
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bot.bus.port import Event, EventName, timestamp
+from bot.coder.model.agent import NotAnswered
+from bot.coder.model.prices import dollars
+from bot.coder.model.prompt import asked_digest
+from bot.coder.model.transcript import Transcript
 from bot.coder.port import Candidate, Coder, Failure
-from bot.contract.load import LoadedContract, load_contract
+from bot.contract.answering import prose_of
+from bot.contract.load import LoadedContract
 from bot.contract.model import AnyContract
 from bot.data.market_data import read_market_data
 from bot.errors import StratwrightError
@@ -18,10 +24,11 @@ from bot.forge.port import Draft, PullRequest, PullState
 from bot.gates.port import Verdict
 from bot.git.proposal import Proposal, Proposed, State, TagTaken
 from bot.logs import correlated
-from bot.proof.assignment import Assignment, assign_in
+from bot.proof.answers import merged_answers, open_contract
+from bot.proof.assignment import Answers, Assignment, assign_in
 from bot.proof.comparison import compare, compare_shown, written
 from bot.proof.earlier import Earlier, find_earlier
-from bot.proof.edges import Workshop
+from bot.proof.edges import Ask, Workshop
 from bot.proof.entries import planned_entries, wants_entries
 from bot.proof.line import Proven, write_and_prove
 from bot.proof.sealing import body_since, commit_message, seal_on
@@ -63,10 +70,51 @@ def run_line(path: Path, shop: Workshop) -> Result:
     Raises:
         StratwrightError: the input, the world or a safety rule stopped it.
     """
-    return carry_out(take_on(load_contract(path), shop), shop)
+    try:
+        loaded, answers = open_contract(path, replace(shop, ask=_published_ask(shop)))
+    except NotAnswered as error:
+        return _not_answered(error)
+    return carry_out(take_on(loaded, shop, answers), shop)
 
 
-def take_on(loaded: LoadedContract, shop: Workshop) -> Assignment:
+def _published_ask(shop: Workshop) -> Ask | None:
+    """Publish that a model is asked about a contract's prose, and what came of it for how much."""
+    ask = shop.ask
+    if ask is None:
+        return None
+
+    def published(root: Mapping[str | int, object]) -> Transcript:
+        name = f"corr_{asked_digest(root).removeprefix('sha256:')[:12]}"
+
+        def tell(event: EventName, data: dict[str, object]) -> None:
+            moment = timestamp(shop.clock.now())
+            task = (str(root["workflow"]), str(root["task"]))
+            _log.info(event.value, extra={"task_name": "/".join(task), "data": data})
+            shop.bus.publish(Event(event, name, *task, moment, data))
+
+        tell(EventName.CODER_INVOKED, {"coder": "agent", "rules": sorted(prose_of(root))})
+        try:
+            found = ask(root)
+        except StratwrightError as error:
+            spent = {"cost_usd": error.cost / 1e6, "turns": error.turns}
+            tell(EventName.CODER_FAILED, {"coder": "agent", "error": error.message, **spent})
+            tell(EventName.TODO_CREATED, {"mend": [error.message]})
+            raise
+        spent = {"cost_usd": found.cost / 1e6, "turns": len(found.calls)}
+        tell(EventName.CODER_COMPLETE, {"coder": "agent", "model": found.model, **spent})
+        return found
+
+    return published
+
+
+def _not_answered(error: NotAnswered) -> Result:
+    """Say that a model was asked about a contract's prose, and what was wrong with its answers."""
+    asked, cost = error.transcript.asked.removeprefix("sha256:"), dollars(error.transcript.cost)
+    note = f"{error.message}\n{error.hint}\nasked {error.transcript.model}, cost {cost} US dollars"
+    return Result("blocked", f"corr_{asked[:12]}", "", "", note=note)
+
+
+def take_on(loaded: LoadedContract, shop: Workshop, answers: Answers | None = None) -> Assignment:
     """Resolve a contract: its Program, its candles, its plan, its targets and its name."""
     contract, repository = loaded.strategy, shop.repository
     task = f"{contract.workflow}/{contract.task}"
@@ -79,7 +127,8 @@ def take_on(loaded: LoadedContract, shop: Workshop) -> Assignment:
     for note in targets.notes:
         shop.say(f"{task}: {note}")
     path = path_in_repository(loaded.path, repository.root)
-    work = assign_in(repository.repository_id, loaded, path, data, targets)
+    told = answers or merged_answers(loaded, repository)
+    work = assign_in(repository.repository_id, loaded, path, data, targets, answers=told)
     if wants_entries(repository, repository.base().commit):
         work = replace(work, plan=planned_entries(work.plan, work.origin.correlation_id))
     return work

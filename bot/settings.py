@@ -9,7 +9,14 @@ from typing import Annotated, Any, Literal, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from bot.errors import InputError
 
@@ -180,6 +187,56 @@ class Brain(_Part):
     entries: bool = False
 
 
+_TOOLS = ("Read", "Write", "Edit", "Bash", "Glob", "Grep")
+_LATER = ("cli_path", "max_turns", "allowed_tools", "max_steps", "max_file_changes")
+
+
+class CoderSettings(_Part):
+    """Who answers what a contract does not state exactly, and what that may cost.
+
+    Attributes:
+        enabled: false lets no model be asked, whatever else is said.
+        type: auto asks a model for prose where a key is set; template never asks one.
+        model, price_per_million_usd: whom to ask, and its price (input, output) where the
+            product's table has none.
+        signers: public SSH keys with which the bot signs what a model answered.
+        timeout_seconds: of all calls for one contract; step_timeout: of one call.
+        temperature: is sent to models that take one.
+        The others are those of coders that write whole files; until these are built, only their
+        defaults are taken.
+    """
+
+    enabled: bool = True
+    type: Literal["auto", "template", "agent", "cli"] = "auto"
+    model: str = Field("claude-sonnet-5-5", pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,99}$")
+    price_per_million_usd: tuple[float, float] | None = None
+    signers: tuple[str, ...] = Field((), max_length=20)
+    cli_path: str = "claude"
+    max_turns: int = 10
+    timeout_seconds: float = Field(300.0, gt=0, le=86_400)
+    max_cost_per_day_usd: float = Field(10.0, ge=0, le=100_000, allow_inf_nan=False)
+    max_cost_per_invocation_usd: float = Field(2.0, ge=0, le=100_000, allow_inf_nan=False)
+    allowed_tools: tuple[str, ...] = _TOOLS
+    output_format: Literal["json"] = "json"
+    max_steps: int = 15
+    max_file_changes: int = 5
+    temperature: float = Field(0.2, ge=0, le=1)
+    step_timeout: float = Field(60.0, gt=0, le=3_600)
+
+    @model_validator(mode="after")
+    def _only_what_is_built(self) -> "CoderSettings":
+        fields = type(self).model_fields
+        if self.type == "cli":
+            raise ValueError("the CLI coder is not built yet: write auto, agent or template")
+        for name in _LATER:
+            if getattr(self, name) != fields[name].default:
+                raise ValueError(f"{name} is for a coder that is not built yet: leave it out")
+        price = self.price_per_million_usd
+        if price is not None and not all(0 <= part <= 10_000 for part in price):
+            raise ValueError("price_per_million_usd takes two numbers from 0 to 10000")
+        return self
+
+
 class Settings(_Part):
     """What a repository says about its bot."""
 
@@ -202,6 +259,7 @@ class Settings(_Part):
     approval: ApprovalPolicy = ApprovalPolicy()
     deploy: Deploy = Deploy()
     brain: Brain = Brain()
+    coder: CoderSettings = CoderSettings()
 
 
 Read = TypeVar("Read", bound=BaseModel)

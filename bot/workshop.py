@@ -1,9 +1,11 @@
 """Opens the edges that a line works with, by the names in settings and on the command line."""
 
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bot.bus.port import open_bus
 from bot.coder.port import Coder
@@ -16,11 +18,17 @@ from bot.git.repository import open_repository
 from bot.logs import log_file, set_up
 from bot.progress import Progress
 from bot.proof.compared_before import ComparedBefore
-from bot.proof.edges import Prover, Workshop
-from bot.settings import FILE, Settings, parse_settings
+from bot.proof.edges import Ask, Prover, Workshop
+from bot.settings import FILE, CoderSettings, Settings, parse_settings
 from sandbox_runner.answer_cache import Memory
 from sandbox_runner.mypy_cache import warm_cache
 from sandbox_runner.port import KINDS, Sandbox, SandboxUnavailable, open_sandbox
+
+if TYPE_CHECKING:
+    from bot.coder.model.transcript import Transcript
+
+MODEL_KEY = "ANTHROPIC_API_KEY"
+SIGNING_KEY = "STRATWRIGHT_SIGNING_KEY"
 
 
 def open_workshop(
@@ -57,13 +65,57 @@ def open_workshop(
         freqtrade=find_freqtrade(),
         require_targets=require_targets or settings.require_targets,
         say=shown.say,
+        ask=open_asking(settings.coder, shown.say),
+        kept_answers=repository.folder / "answers",
+        sign=sign_digest,
+        signers=settings.coder.signers,
     )
+
+
+def open_asking(settings: CoderSettings, say: Callable[[str], None]) -> Ask | None:
+    """Open what asks a model about prose; None where the settings or the machine have none."""
+    if not settings.enabled or settings.type == "template" or not os.environ.get(MODEL_KEY):
+        return None
+
+    def ask(root: Mapping[str | int, object]) -> "Transcript":
+        from bot.coder.model.agent_coder import Asking
+        from bot.coder.model.client import MessagesApi
+
+        say(f"asking {settings.model} what the rules in prose mean")
+        return Asking(settings, MessagesApi).ask(root)
+
+    return ask
+
+
+def sign_digest(digest: str) -> str:
+    """Sign a transcript's digest with the bot's key of the environment; empty without one.
+
+    Raises:
+        InputError: the key is none, or has a passphrase.
+    """
+    text = os.environ.get(SIGNING_KEY)
+    if not text:
+        return ""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_ssh_private_key
+
+    from bot.approval.sshsig import sign
+    from bot.proof.answers import NAMESPACE
+
+    hint = "Make one without a passphrase: ssh-keygen -t ed25519 -N '' -f bot_key"
+    try:
+        key = load_ssh_private_key((text.strip() + "\n").encode(), None)
+    except (ValueError, TypeError):
+        raise InputError(f"{SIGNING_KEY} is not a private SSH key", hint) from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise InputError(f"{SIGNING_KEY} is no Ed25519 key", hint)
+    return sign(key, digest.encode(), NAMESPACE)
 
 
 def open_coder(contract: AnyContract, settings: Settings) -> Coder:
     """Open the coder that a contract and the settings name; nobody else's word counts.
 
-    It is the template, until models can be configured.
+    The template writes all code: what a model says of prose stands in the contract by then.
     """
     from bot.coder.template.template_coder import TemplateCoder
 

@@ -16,8 +16,8 @@ HOUSE = Path(__file__).parents[1]
 PROJECT = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 LOCKS = {
-    "bot/locks/github.txt": ("github", "feather"),
-    "bot/locks/freqtrade.txt": ("github", "feather", "freqtrade"),
+    "bot/locks/github.txt": ("github", "feather", "model"),
+    "bot/locks/freqtrade.txt": ("github", "feather", "freqtrade", "model"),
     "tools/dev_lock.txt": ("dev",),
 }
 PIN = re.compile(r"([a-z0-9.-]+)==([^ ;]+)(?: ; ([^\\]+?))? \\")

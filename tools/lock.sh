@@ -21,6 +21,6 @@ compile() { # lock, then what goes into it
   mv "$lock.new" "$lock"
 }
 
-compile bot/locks/freqtrade.txt --extra github --extra feather --extra freqtrade -c tools/freqtrade.txt
-compile bot/locks/github.txt --extra github --extra feather --only-binary :all: -c bot/locks/freqtrade.txt
+compile bot/locks/freqtrade.txt --extra github --extra feather --extra model --extra freqtrade -c tools/freqtrade.txt
+compile bot/locks/github.txt --extra github --extra feather --extra model --only-binary :all: -c bot/locks/freqtrade.txt
 compile tools/dev_lock.txt --extra dev -c bot/locks/freqtrade.txt

@@ -1,7 +1,7 @@
 """What a coder is: a contract goes in, a candidate of code and tests comes out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.contract.model import AnyContract
@@ -31,8 +31,22 @@ class Failure:
     verdicts: tuple[Verdict, ...]
 
 
+@dataclass
+class CoderResult:
+    """Says what came of one invocation of a coder."""
+
+    success: bool
+    output: str
+    session_id: str | None = None
+    cost_usd: float = 0.0
+    files_modified: list[str] = field(default_factory=list)
+    turns_used: int = 0
+    duration_ms: int = 0
+    error: str | None = None
+
+
 class Coder(Protocol):
-    """Writes candidates; never changes the contract."""
+    """Writes candidates; never changes the contract. This is what the line calls."""
 
     @property
     def name(self) -> str:
@@ -46,3 +60,28 @@ class Coder(Protocol):
         self, contract: AnyContract, contract_path: str, failures: tuple[Failure, ...] = ()
     ) -> Candidate:
         """Write the strategy and its tests, with what earlier rounds did wrong in view."""
+
+
+class TextCoder(Coder, Protocol):
+    """Works on a contract's text and on folders too, for programs."""
+
+    def execute(self, prompt: str, context: Mapping[str, object]) -> CoderResult:
+        """Write the files of a contract.
+
+        Args:
+            prompt: the contract's text.
+            context: `path`, where the contract lies in its repository, and `root`, the folder to
+                write under; without a root nothing is written.
+        """
+
+    def analyze(self, file_path: str, question: str) -> CoderResult:
+        """Say what is known of a file."""
+
+    def debug(self, error_description: str, context: Mapping[str, object]) -> CoderResult:
+        """Try again with an error in view; `context` has `contract`, the text, beside the rest."""
+
+    def validate_result(self, result: CoderResult) -> bool:
+        """Check that only files were changed that a coder may change."""
+
+    def get_statistics(self) -> dict[str, float]:
+        """Count invocations, successes, first tries that succeeded, turns and cost so far."""

@@ -47,13 +47,14 @@ def run(args: argparse.Namespace) -> int:
     from bot.progress import Progress
     from bot.proof.other_version import trusted_places, verify_elsewhere
     from bot.proof.verification import Checker, verify
-    from bot.settings import Settings
+    from bot.settings import FILE, Settings, parse_settings
     from bot.workshop import open_coder, open_prover
 
     repository = open_repository(args.repository, to_write=False)
     progress = Progress(quiet=args.json)
     progress.stage(f"verifying {args.tag.rpartition('/')[2]}", unit="parts")
     places = trusted_places(args.wheels)
+    settings = parse_settings(repository.read(repository.base().commit, FILE))
     checker = Checker(
         lambda contract: open_coder(contract, Settings()),
         None if args.quick else lambda: open_prover(args.sandbox, progress),
@@ -62,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
         else lambda tag, claim, where: verify_elsewhere(
             tag, claim, where, places, args.sandbox, progress.say
         ),
+        settings.coder.signers,
     )
     with progress:
         found = verify(args.tag, repository, checker)

@@ -14,6 +14,10 @@ from bot.contract.market import Data
 from bot.contract.risk import Costs, Risk
 from bot.contract.symbols import moment
 
+NOT_ANSWERED = (
+    "a rule in prose needs an expression beside it; `stratwright run` asks a model for it where "
+    "one is set up (docs/models.md)"
+)
 _COSTS = {name: field.default for name, field in Costs.model_fields.items()}
 
 _OTHER_FILES = {"csv": (".feather", ".parquet", ".json"), "feather": (".csv", ".json", ".parquet")}
@@ -186,10 +190,9 @@ def _reserved(raw: Mapping[str, object]) -> Iterator[Fault]:
         yield Fault(("coder",), message, quoted(coder), "template, auto")
     rules = raw.get("rules")
     for name, rule in rules.items() if isinstance(rules, Mapping) else ():
-        if isinstance(rule, Mapping) and "prose" in rule:
-            message = "a rule in prose is reserved: no model reads it yet"
+        if isinstance(rule, Mapping) and "prose" in rule and rule.get("expression") is None:
             allowed = f"an expression, as {name}: rsi < 30 and close > trend"
-            yield Fault(("rules", name), message, allowed=allowed)
+            yield Fault(("rules", name), NOT_ANSWERED, allowed=allowed)
 
 
 def _one_size(raw: Mapping[str, object]) -> Iterator[Fault]:

@@ -94,11 +94,18 @@ Indicator = Annotated[
 
 
 class Prose(Part):
-    """A rule in words, for a model to turn into an expression; reserved, refused until then."""
+    """A rule in words; a model or its author puts an expression of the rule language beside it."""
+
+    later: ClassVar[frozenset[str]] = frozenset({"expression"})
 
     prose: Annotated[str, text(2000)] = says(
-        "The rule in plain words. Needs a model.",
+        "The rule in plain words. Without an expression it needs a model.",
         "buy when it dips below the lower band in an uptrend",
+    )
+    expression: Rule | None = optional(
+        "What the words mean, in the rule language; this alone decides. `stratwright run` lets a "
+        "model write it, once.",
+        "close < bands.lowerband and close > trend",
     )
 
 

@@ -1,5 +1,6 @@
 """A machine and a repository to what a run would find there."""
 
+import os
 import platform
 import sys
 from collections.abc import Iterator
@@ -48,7 +49,15 @@ class Finding:
 def examine_machine(place: Path | None, sandbox: str = "auto") -> tuple[Finding, ...]:
     """Look at everything that `run` uses, by using it; a server has no repository of its own."""
     repository = _repository(place) if place is not None else ()
-    return (*_programs(), *repository, *_sandbox(sandbox), _freqtrade(), _cache(), _gates())
+    return (
+        *_programs(),
+        *repository,
+        *_sandbox(sandbox),
+        _freqtrade(),
+        _model(),
+        _cache(),
+        _gates(),
+    )
 
 
 def _programs() -> Iterator[Finding]:
@@ -72,6 +81,20 @@ def _freqtrade() -> Finding:
         return Finding("freqtrade", True, detail, needed=False)
     detail = "without it the Freqtrade file is written and not delivered"
     return Finding("freqtrade", False, detail, HOW_TO_INSTALL, needed=False)
+
+
+def _model() -> Finding:
+    """Whether a model can be asked about rules in prose; it is not asked here."""
+    try:
+        installed = f"anthropic {metadata.version('anthropic')}"
+    except metadata.PackageNotFoundError:
+        detail = "rules in prose need an expression beside them"
+        hint = "pip install '.[model]' in a checkout, or write expressions (docs/models.md)"
+        return Finding("model", False, detail, hint, needed=False)
+    if os.environ.get("ANTHROPIC_API_KEY"):
+        return Finding("model", True, f"{installed}, a key is set  (for prose)", needed=False)
+    detail, hint = f"{installed}, no key", "set ANTHROPIC_API_KEY, or write expressions"
+    return Finding("model", False, detail, hint, needed=False)
 
 
 def _repository(place: Path) -> Iterator[Finding]:

@@ -1,6 +1,6 @@
 """Turns a contract into the acceptance criteria of its four milestones, in words."""
 
-from bot.contract.indicators import TalibIndicator
+from bot.contract.indicators import Prose, TalibIndicator
 from bot.contract.model import Contract
 from bot.contract.risk import AtrLevel, Level
 
@@ -98,7 +98,8 @@ def _rule(contract: Contract, name: str, action: str) -> str:
     rule = getattr(contract.rules, name)
     if rule is None:
         return ""
-    return f"{action} ({name}) on every bar where {' '.join(rule.split())}, and on no other."
+    text = str(rule.expression if isinstance(rule, Prose) else rule)
+    return f"{action} ({name}) on every bar where {' '.join(text.split())}, and on no other."
 
 
 def _level(level: Level) -> str:

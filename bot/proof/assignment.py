@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from bot import __version__
+from bot.coder.model.transcript import SIGNATURE, TRANSCRIPT, Transcript
 from bot.contract.digest import contract_digest
 from bot.contract.language.program import Program, compile_contract
 from bot.contract.language.warmup import warmup
@@ -25,6 +26,20 @@ class Origin:
 
 
 @dataclass(frozen=True)
+class Answers:
+    """Holds what a model answered to a contract's prose, and the bot's signature over it."""
+
+    transcript: Transcript
+    signature: str = ""
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """Gives the files of the evidence that hold it."""
+        signed = {SIGNATURE: self.signature.encode()} if self.signature else {}
+        return {TRANSCRIPT: self.transcript.content, **signed}
+
+
+@dataclass(frozen=True)
 class Assignment:
     """Holds what a contract asks for; it goes unchanged through write, prove, seal and propose."""
 
@@ -36,6 +51,7 @@ class Assignment:
     targets: Targets = ADAPTER_ONLY  # which of its targets are delivered
     # The name of the run that would deliver all of them, where this one does not.
     fuller_id: str = ""
+    answers: Answers | None = None  # where a model said what its prose means
 
     @property
     def task(self) -> TaskName:
@@ -59,11 +75,12 @@ def assign(
     origin: Origin,
     targets: Targets = ADAPTER_ONLY,
     fuller_id: str = "",
+    answers: Answers | None = None,
 ) -> Assignment:
     """Compile a contract's rules, once, and plan it."""
     program = compile_contract(contract)
     plan = make_plan(contract, origin.contract_path, warmup(program))
-    return Assignment(contract, program, data, origin, plan, targets, fuller_id)
+    return Assignment(contract, program, data, origin, plan, targets, fuller_id, answers)
 
 
 def assign_in(
@@ -73,12 +90,15 @@ def assign_in(
     data: MarketData,
     targets: Targets,
     version: str = __version__,
+    answers: Answers | None = None,
 ) -> Assignment:
-    """Name a contract by all that decides its outcome: the candles and the targets too."""
+    """Name a contract by all that decides its outcome: candles, targets, a model's answers too."""
     digest = contract_digest(loaded.strategy)
     parts = (repository_id, path, digest, data.digest)
-    origin = Origin(correlation_id(*parts, targets.generator(version)), path, digest, loaded.data)
+    said = f"+answers {answers.transcript.digest}" if answers else ""
+    name = correlation_id(*parts, targets.generator(version) + said)
+    origin = Origin(name, path, digest, loaded.data)
     fuller = FREQTRADE in loaded.strategy.targets and not targets.freqtrade
-    whole = replace(targets, freqtrade=True).generator(version) if fuller else ""
+    whole = replace(targets, freqtrade=True).generator(version) + said if fuller else ""
     fuller_id = correlation_id(*parts, whole) if whole else ""
-    return assign(loaded.strategy, data, origin, targets, fuller_id)
+    return assign(loaded.strategy, data, origin, targets, fuller_id, answers)

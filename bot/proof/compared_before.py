@@ -108,6 +108,7 @@ class ComparedBefore:
             work.targets.freqtrade_version,
             *(installed(work.targets.packages) if work.targets.packages else ()),
             hashlib.sha256(self.settings).hexdigest(),
+            work.answers.signature if work.answers else "",
             self.sandbox,
             product_digest(),
             environment_digest(),

@@ -1,12 +1,13 @@
 """Names the edges that the line works with; bot/workshop.py opens them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from adapters.clock import Clock
 from bot.bus.port import Bus
 from bot.clock import MACHINE_CLOCK
+from bot.coder.model.transcript import Transcript
 from bot.coder.port import Coder
 from bot.contract.model import Contract
 from bot.forge.port import Forge
@@ -15,6 +16,8 @@ from bot.proof.compared_before import ComparedBefore
 from sandbox_runner.answer_cache import Memory
 from sandbox_runner.port import Limits, Sandbox
 from sandbox_runner.rules import USUAL_LIMITS
+
+Ask = Callable[[Mapping[str | int, object]], Transcript]
 
 
 @dataclass(frozen=True)
@@ -52,3 +55,8 @@ class Workshop:
     # Is called at each boundary between steps; the tests end the process there.
     at: Callable[[str], None] = lambda step: None
     clock: Clock = MACHINE_CLOCK
+    # Asks a model about the prose of a contract's document; None where there is none to ask.
+    ask: Ask | None = None
+    kept_answers: Path = Path()  # where this machine keeps what it was answered
+    sign: Callable[[str], str] = lambda digest: ""  # the bot's signature; empty without a key
+    signers: tuple[str, ...] = ()  # the public keys of that signature

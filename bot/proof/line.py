@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from bot.coder.model.transcript import by_answers
 from bot.coder.port import Candidate, Coder, Failure
 from bot.gates.port import Case, Verdict
 from bot.proof.assignment import Assignment
@@ -43,7 +44,12 @@ class Proven:
 
 def write(work: Assignment, coder: Coder, failures: tuple[Failure, ...] = ()) -> Candidate:
     """Let the coder write a candidate, with what earlier rounds did wrong in view."""
-    return coder.write(work.contract, work.origin.contract_path, failures)
+    return written_by(work, coder.write(work.contract, work.origin.contract_path, failures))
+
+
+def written_by(work: Assignment, candidate: Candidate) -> Candidate:
+    """Name who wrote a candidate: where a model answered the contract's prose, that model."""
+    return by_answers(candidate, work.answers.transcript) if work.answers else candidate
 
 
 def prove(work: Assignment, candidate: Candidate, prover: Prover) -> Proven:

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass, replace
 
+from bot.coder.model.prices import dollars
 from bot.coder.port import Candidate
 from bot.contract.digest import contract_digest
 from bot.contract.language.program import Program
@@ -15,6 +16,7 @@ from bot.proof.base_version import Version, find_base_version, find_shown_versio
 from bot.proof.evidence import PROVENANCE, Evidence, gates_file, provenance_file, tool_versions
 from bot.proof.judge import Judgement
 from bot.proof.line import Proven
+from bot.report.answered import Answered, example_bars
 from bot.report.behaviour import compare_trades
 from bot.report.curve import Curve
 from bot.report.holding import held_value
@@ -50,6 +52,8 @@ def seal(proven: Proven, destination: Destination) -> Sealed:
     work, examination = proven.work, proven.examination
     files = dict(examination.results)
     files["gates.json"] = gates_file(examination.verdicts, work.targets.notes)
+    if work.answers is not None:
+        files |= work.answers.files
     body, story = "", None
     if examination.judgement is not None:
         story = tell_story(proven, destination)
@@ -137,7 +141,24 @@ def tell_story(proven: Proven, destination: Destination) -> Story:
         held=_held(work.data, work.contract),
         files=tuple(sorted(candidate.files)),
         notes=work.targets.notes,
+        answered=_answered(work),
         compact=json.loads(examination.results["summary.json"]).get("compact", {}),
+    )
+
+
+def _answered(work: Assignment) -> Answered | None:
+    """Tells what a model made of the contract's prose, on the contract's own candles."""
+    if work.answers is None:
+        return None
+    said, frames = work.answers.transcript, work.data.frames
+    return Answered(
+        model=said.model,
+        cost_usd=dollars(said.cost),
+        prices=said.prices,
+        calls=len(said.calls),
+        signed=bool(work.answers.signature),
+        assumptions={rule: answer.assumptions for rule, answer in said.answers.items()},
+        bars={rule: example_bars(work.program, frames, rule) for rule in said.answers},
     )
 
 

@@ -1,8 +1,10 @@
 """Runs the line again on the contract and the candles of a tag's own commit."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from bot.coder.model.replay import replay_trouble
+from bot.coder.model.transcript import SIGNATURE, TRANSCRIPT, read_transcript
 from bot.coder.port import Candidate, Coder
 from bot.contract.load import FORMS, LoadedContract, parse_contract
 from bot.contract.model import Contract
@@ -11,7 +13,8 @@ from bot.errors import InputError, StratwrightError, WorldError
 from bot.gates.freqtrade.installation import HOW_TO_INSTALL, find_freqtrade
 from bot.gates.port import Case
 from bot.gates.table import STATIC
-from bot.proof.assignment import Assignment, assign_in
+from bot.proof.answers import as_asked, is_of, is_signed
+from bot.proof.assignment import Answers, Assignment, assign_in
 from bot.proof.comparison import find_differences, written
 from bot.proof.edges import Prover
 from bot.proof.evidence import PROVENANCE, provenance_file, result_files, sha256, tool_versions
@@ -32,6 +35,7 @@ class SecondRun:
     work: Assignment
     candidate: Candidate
     has_candles = True  # whether the commit holds them
+    answers: Answers | None = None  # what a model said of its prose
 
     def __init__(self, sealed: SealCheck, open_coder: Callable[[Contract], Coder]) -> None:
         self.sealed = sealed
@@ -63,8 +67,11 @@ class SecondRun:
         if FREQTRADE in self.contract.targets:
             holds = self.targets.freqtrade or self.contract.targets != (FREQTRADE,)
             yield judged("targets", holds, *(self.targets.notes or ("",)))
-        if claim.coder != self.coder.name:
-            detail = f"contract and settings name {self.coder.name}, not {claim.coder[:40]!a}"
+        self.answers, named = self._answers(), self.coder.name
+        if self.answers is not None:
+            named = self.answers.transcript.coder
+        if claim.coder != named:
+            detail = f"contract and settings name {named}, not {claim.coder[:40]!a}"
             yield Finding("coder", Outcome.NOT_VERIFIED, detail)
         data, where = self._data()
         root = sealed.repository.root
@@ -72,7 +79,13 @@ class SecondRun:
         self.targets = self.targets.without_candles([p for p in loose if (root / p).is_file()])
         identity = sealed.repository.repository_id
         self.work = assign_in(
-            identity, self.loaded, claim.contract_path, data, self.targets, claim.version
+            identity,
+            self.loaded,
+            claim.contract_path,
+            data,
+            self.targets,
+            claim.version,
+            self.answers,
         )
         name = self.work.origin.correlation_id
         attempt = sealed.task.attempt(sealed.tag) or ("", 0)
@@ -147,6 +160,38 @@ class SecondRun:
         if not differences:
             detail = f"{len(writing.files)} files and both messages come out the same"
             yield Finding("every byte", Outcome.HOLDS, detail)
+
+    def origin(self, signers: Sequence[str]) -> Iterator[Finding]:
+        """Who gave the answers that the expressions follow from: proven only by a signature."""
+        if self.answers is None:
+            return
+        trouble = replay_trouble(self._asked(self.answers), self.answers.transcript)
+        if trouble:
+            yield Finding("answers", Outcome.BROKEN, trouble)
+        elif is_signed(self.answers, signers):
+            detail = "rebuilt from the stored answers, which the bot signed"
+            yield Finding("answers", Outcome.HOLDS, detail)
+        else:
+            yield Finding("answers", Outcome.NOT_VERIFIED, "rebuilt; origin unproven")
+
+    def _asked(self, answers: Answers) -> dict[str | int, object]:
+        return as_asked(self.loaded.source.root or {}, answers.transcript)
+
+    def _answers(self) -> Answers | None:
+        """What a model said, as the evidence has it; it must give this very contract."""
+        sealed = self.sealed
+        found = sealed.held(f"{sealed.folder}/{TRANSCRIPT}")
+        if found is None:
+            return None
+        signature = sealed.held(f"{sealed.folder}/{SIGNATURE}") or b""
+        try:
+            answers = Answers(read_transcript(found), signature.decode("ascii"))
+        except (InputError, UnicodeDecodeError) as error:
+            raise Stop("answers", Outcome.BROKEN, str(error)[:300]) from None
+        if not is_of(self.loaded, answers.transcript):
+            detail = "the contract's expressions are not those of the transcript"
+            raise Stop("answers", Outcome.BROKEN, detail)
+        return answers
 
     def _contract(self) -> LoadedContract:
         path = Path(self.claim.contract_path)

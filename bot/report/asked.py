@@ -44,7 +44,7 @@ def rule_rows(story: Story) -> list[RuleRow]:
         if written is None:
             continue
         prose = written.prose if isinstance(written, Prose) else ""
-        expression = story.expressions.get(name, "") if prose else str(written)
+        expression = (written.expression or "") if isinstance(written, Prose) else str(written)
         tree = story.program.rules.get(name)
         rows.append(RuleRow(name, title, in_words(tree) if tree else "", expression, prose))
     return rows

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from urllib.parse import quote, urlsplit
 
+from bot.report.answered import Answered
 from bot.report.asked import indicator_rows, parameter_rows, risk_words, rule_rows
 from bot.report.behaviour import BehaviourChange
 from bot.report.figure_table import figure_rows
@@ -151,7 +152,38 @@ def _rules(story: Story) -> str:
     if indicators:
         table = _table(("Indicator", *heads), indicators)
         parts.append(_folded(counted(len(indicators), "indicator"), [table]))
+    if story.answered is not None:
+        parts.append(_answered(story, story.answered))
     return _section("Rules", parts)
+
+
+def _answered(story: Story, told: Answered) -> str:
+    """What a model made of the words: judge the reading, for no gate can."""
+    signed = "The bot signed what was sent and received" if told.signed else "Nobody signed it"
+    cost = markdown_text(told.cost_usd, 20)
+    parts = [
+        f"**{markdown_text(told.model, 100)} read the rules in prose; whether it read them as they "
+        f"were meant, only you can say.** {counted(told.calls, 'call')}, {cost} US dollars by the "
+        f"prices of {markdown_text(told.prices, 40)}. {signed}: `transcript.json` in the evidence.",
+    ]
+    for rule in rule_rows(story):
+        if rule.name not in told.bars:
+            continue
+        rows = [
+            (
+                "fires" if bar.fires else "just does not",
+                markdown_text(f"{bar.symbol} {bar.time}", 80),
+                markdown_text(bar.values, 300),
+                markdown_text(bar.missing and f"not: {bar.missing}", 600),
+            )
+            for bar in told.bars[rule.name]
+        ]
+        parts.append(f"`{rule.name}`: “{markdown_text(rule.prose, 800)}” became "
+                     f"{markdown_code(rule.expression, 1200)}")  # fmt: skip
+        assumed = [f"- assumed: {markdown_text(text, 300)}" for text in told.assumptions[rule.name]]
+        parts.append("\n".join(assumed))
+        parts.append(_table(("It", "At", "What it reads", "Missing"), rows) if rows else "")
+    return "\n\n".join(part for part in parts if part)
 
 
 def _risk(story: Story) -> str:

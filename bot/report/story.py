@@ -8,6 +8,7 @@ from Backtest.candles import Candles
 from Backtest.positions import Trade
 from bot.contract.language.program import Program
 from bot.contract.model import Contract
+from bot.report.answered import Answered
 from bot.report.behaviour import BehaviourChange
 from bot.report.curve import NO_CURVE, Curve
 
@@ -70,7 +71,7 @@ class Story:
         versions: what it was made and judged with, name to version.
         candles: what was played, by symbol.
         held: UTC milliseconds and the value of buying and holding; see `holding.held_value`.
-        expressions: what a model made of each rule that the contract gives in prose.
+        answered: what a model made of the rules that the contract gives in prose, if one did.
         behaviour_change: the trades against the version on the base branch, if there is one.
         base_summary: that version's figures on the same candles.
         previous: the tag that the pull request showed before this one; empty if it is new.
@@ -100,7 +101,7 @@ class Story:
     versions: Mapping[str, str] = field(default_factory=dict)
     candles: Mapping[str, Candles] = field(default_factory=dict)
     held: Curve = NO_CURVE
-    expressions: Mapping[str, str] = field(default_factory=dict)
+    answered: Answered | None = None
     behaviour_change: BehaviourChange | None = None
     base_summary: Mapping[str, Any] | None = None
     previous: str = ""

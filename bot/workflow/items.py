@@ -37,6 +37,7 @@ class Item:
     words: str = ""  # an answer, or why the contract was refused as a whole
     commit: str = ""  # what the contract was read from, or what a form's stands on; a push's own
     number: int = 0  # the pull request to close
+    prefilled: str = ""  # what the form's address is filled in with, where text was no form
 
     @property
     def path(self) -> str:

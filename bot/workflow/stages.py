@@ -23,7 +23,7 @@ from bot.proof.earlier import find_earlier
 from bot.proof.edges import Prover
 from bot.proof.evidence import tool_versions
 from bot.proof.examination import Examination
-from bot.proof.line import prove
+from bot.proof.line import prove, written_by
 from bot.proof.line import write as write_candidate
 from bot.proof.targets import decide_targets
 from bot.workflow.candles import with_candles
@@ -213,7 +213,7 @@ class HandedOver:
         """
         case, work, wrong = self.case, self.work, ""
         handed = case.candidates[len(failures)]
-        written = self.coder.write(contract, contract_path, failures)
+        written = written_by(work, self.coder.write(contract, contract_path, failures))
         own = handover_of(work, written)
         if (case.contract_path, case.contract) != (own.contract_path, own.contract):
             wrong = "its contract is another"

@@ -26,8 +26,9 @@ from bot.workflow.contracts import (
     read_contract,
     read_contract_of,
 )
-from bot.workflow.form import contract_from_form, contract_path
+from bot.workflow.form import OPEN_THE_FORM, contract_from_form, contract_path
 from bot.workflow.items import Action, Item, key_of
+from bot.workflow.prefill import prefilled
 
 DEPLOY_VERBS = ("approve", "halt", "rollback")
 
@@ -139,7 +140,15 @@ class _Planner:
             text = contract_from_form(number, body, path).text
         except InputError as error:
             words = f"{error.message}. {error.hint}".strip()
-            return Item(Action.REFUSE, key_of(path), at=number, comment=comment, words=words)
+            given = prefilled(body) if words.endswith(OPEN_THE_FORM) else ""
+            return Item(
+                Action.REFUSE,
+                key_of(path),
+                at=number,
+                comment=comment,
+                words=words,
+                prefilled=given,
+            )
         read = read_contract(path, text.encode(), self._repository.root)
         return self._judged(read, self._repository.base().commit, number, comment, regenerate)
 

@@ -180,7 +180,8 @@ def _refuse(context: Context, item: Item) -> Written:
     if prose:
         words = (
             "This issue is not the form, so nothing was done. "
-            f"[Fill in the form]({context.forge.form})."
+            f"[Fill in the form]({context.forge.form}{item.prefilled})"
+            + (", which has what could be read here." if item.prefilled else ".")
         )
     if not item.at:
         _check_refused(context, item, title, "\n\n".join(parts))

@@ -27,6 +27,18 @@ def test_what_is_said_counts() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        (b"coder: {type: cli}\n", "the CLI coder is not built yet"),
+        (b"coder: {type: robot}\n", "coder.type"),
+        (b"coder: {max_turns: 3}\n", "not built yet"),
+        (b"coder: {cli_path: x}\n", "not built yet"),
+        (b"coder: {allowed_tools: [Read]}\n", "not built yet"),
+        (b"coder: {max_steps: 3}\n", "not built yet"),
+        (b"coder: {max_file_changes: 3}\n", "not built yet"),
+        (b"coder: {output_format: text}\n", "coder.output_format"),
+        (b"coder: {max_cost_per_day_usd: -1}\n", "coder.max_cost_per_day_usd"),
+        (b"coder: {max_cost_per_day_usd: .inf}\n", "coder.max_cost_per_day_usd"),
+        (b"coder: {price_per_million_usd: [1.0, -2.0]}\n", "price_per_million_usd"),
+        (b"coder: {modle: x}\n", "coder.modle"),
         (b"lable: x\n", "lable"),
         (b"pull_requests: {drafts: true}\n", "pull_requests.drafts"),
         (b'pull_requests: {draft: "yes"}\n', "pull_requests.draft"),

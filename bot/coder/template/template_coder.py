@@ -7,6 +7,7 @@ from pathlib import Path
 import jinja2
 
 from bot import __version__
+from bot.coder.by_text import ByText
 from bot.coder.port import Candidate, Failure
 from bot.coder.template import strategy
 from bot.coder.template.expected import Expected, expect
@@ -37,7 +38,7 @@ def _environment() -> jinja2.Environment:
     )
 
 
-class TemplateCoder:
+class TemplateCoder(ByText):
     """Writes what the contract states exactly."""
 
     name = "template"

@@ -140,12 +140,14 @@ class LanguageReader:
             if rule.endswith("_short") and self.section("market").get("type") != "futures":
                 message = "shorts need `type: futures` in `market`"
                 self.names.faults.append(Fault(("rules", rule), message, rule, on_key=True))
+            where: Path = ("rules", rule)
+            if isinstance(text, Mapping) and isinstance(text.get("prose"), str):
+                prose[rule] = str(text["prose"])
+                text, where = text.get("expression"), (*where, "expression")
             if isinstance(text, str):
-                tree = self.names.parse(text, ("rules", rule), "boolean")
+                tree = self.names.parse(text, where, "boolean")
                 if tree is not None:
                     trees[rule] = tree
-            elif isinstance(text, Mapping) and isinstance(text.get("prose"), str):
-                prose[rule] = str(text["prose"])
         return trees, prose
 
     def read_risk(self) -> dict[str, Value]:

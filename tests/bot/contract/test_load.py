@@ -237,6 +237,16 @@ def test_roi_minutes_may_be_numbers_or_text(form: Form) -> None:
         ({"rules.enter_long": True}, "rules.enter_long", 'did you mean "always"'),
         ({"rules.enter_long": " "}, "rules.enter_long", "empty"),
         ({"rules.enter_long": {"prose": ""}}, "rules.enter_long.prose", "empty"),
+        (
+            {"rules.enter_long": {"prose": "x", "expression": "rs < 3"}},
+            "rules.enter_long.expression",
+            "unknown name `rs`",
+        ),
+        (
+            {"rules.enter_long": {"prose": "x", "expression": "rsi + 3"}},
+            "rules.enter_long.expression",
+            "condition",
+        ),
         ({"rules.enter_long": {"pose": "x"}}, "rules.enter_long.pose", 'mean "prose"'),
         ({"rules.enter_lng": "rsi < 3"}, "rules.enter_lng", 'did you mean "enter_long"'),
         ({"rules": None}, "rules", "required"),

@@ -7,6 +7,7 @@ from bot.contract.language.program import Program
 from bot.contract.language.program_steps import ExpressionStep
 from bot.contract.language.tree import Comparison, Indicator
 from bot.contract.language.tree import Parameter as ParameterNode
+from bot.report.answered import Answered, ExampleBar
 from bot.report.behaviour import compare_trades
 from bot.report.story import Story
 from tests.bot.report.stories import Answer, told
@@ -104,7 +105,15 @@ def poisoned(text: str, story: Story | None = None) -> Story:
         coder=text,
         model=text,
         versions={text: text},
-        expressions={"enter_long": text},
+        answered=Answered(
+            text,
+            text,
+            text,
+            3,
+            False,
+            {"enter_long": [text]},
+            {"enter_long": [ExampleBar(text, text, False, text, text)]},
+        ),
         candles=dict.fromkeys((text, f"B/{text}"), next(iter(base.candles.values()))),
         behaviour_change=compare_trades(trades[2:], trades[:-1], text),
         previous=text,

@@ -22,9 +22,10 @@ def test_rules_stand_beside_their_words() -> None:
 
 def test_prose_stands_beside_the_expression_that_a_model_made_of_it() -> None:
     story = told()
-    rules = story.contract.rules.model_copy(update={"enter_long": Prose(prose="buy the dip")})
+    prose = Prose(prose="buy the dip", expression="rsi < 30")
+    rules = story.contract.rules.model_copy(update={"enter_long": prose})
     contract = story.contract.model_copy(update={"rules": rules})
-    row = rule_rows(replace(story, contract=contract, expressions={"enter_long": "rsi < 30"}))[0]
+    row = rule_rows(replace(story, contract=contract))[0]
     assert (row.prose, row.expression) == ("buy the dip", "rsi < 30")
 
 
