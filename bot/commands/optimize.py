@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.commands.sweep import as_json, table, write_sets
+from bot.commands.sweep import add_search, as_json, table, write_sets
 from bot.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,17 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="who proposes sets: Optuna's tpe (default, extra `optuna`), chance, or a grid",
     )
     add("--trials", type=int, metavar="N", help="instead of the contract's own number")
-    add("--top", type=int, default=10, metavar="N", help="how many sets to show; default: 10")
-    add("--workers", type=int, default=1, metavar="N", help="processes, for random and grid")
-    add(
-        "--worlds",
-        type=int,
-        default=0,
-        metavar="N",
-        help="make the same search on N made-up histories without an edge, and compare",
-    )
-    add("--out", type=Path, metavar="FILE.csv", help="write all sets, the best first")
-    add("--json", action="store_true", help="print the result as JSON")
+    add_search(parser)
 
 
 def run(args: argparse.Namespace) -> int:

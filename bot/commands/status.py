@@ -4,8 +4,9 @@ import argparse
 import json
 import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from bot.commands.approve import add_desk
 
 if TYPE_CHECKING:
     from bot.commands.standing import Standing
@@ -16,15 +17,7 @@ _SHOWN = 3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
-    parser.add_argument(
-        "--repository", type=Path, default=Path(), metavar="DIR", help="default: the current one"
-    )
-    parser.add_argument(
-        "--host-file",
-        type=Path,
-        metavar="FILE",
-        help="the live host's own file, to judge approvals",
-    )
+    add_desk(parser)
     parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 

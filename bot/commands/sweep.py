@@ -43,8 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="values of a parameter: 10,14,20 or from:to:step; every combination is played",
     )
     add("--metric", default="sharpe", help="the figure to sort by; default: sharpe")
+    add_search(parser)
+
+
+def add_search(parser: argparse.ArgumentParser) -> None:
+    """Describe what every search takes."""
+    add = parser.add_argument
     add("--top", type=int, default=10, metavar="N", help="how many sets to show; default: 10")
-    add("--workers", type=int, default=1, metavar="N", help="processes; default: 1")
+    add("--workers", type=int, default=1, metavar="N", help="processes; default: 1; TPE uses one")
     add(
         "--worlds",
         type=int,
