@@ -23,6 +23,7 @@ _ASKS_MEANING = re.compile(r"^(\s*what do(?:es)? .+?) means?\W*$", re.IGNORECASE
 _MOST = 60
 _ALIAS = 12.0
 _RARE = 6.0
+_WHOLE = 0.5
 # Letters from which on a name may be misspelt and still be meant.
 _LONG = 5
 
@@ -43,11 +44,23 @@ def rank(database: sqlite3.Connection, wording: Wording, question: str) -> list[
     for number, score in _by_symbol(database, question, wording.silent):
         scores[number] += score
     named = {_NAMED[word] for word in asked if word in _NAMED}
+    said = _said(database, weights)
     weighed = [
-        (number, scores[number] * _weight(kind, source, symbol, named))
+        (number, scores[number] * said[number] * _weight(kind, source, symbol, named))
         for number, kind, source, symbol in _about(database, scores)
     ]
     return sorted(weighed, key=lambda item: (-item[1], item[0]))
+
+
+def _said(database: sqlite3.Connection, weights: dict[str, float]) -> defaultdict[int, float]:
+    """How much of the question a passage has words for: one word told loudly is not an answer."""
+    every = sum(weights.values())
+    said: defaultdict[int, float] = defaultdict(lambda: 1 - _WHOLE)
+    for word, weight in weights.items():
+        rows = database.execute("SELECT rowid FROM words WHERE words MATCH ?", (f'"{word}"',))
+        for (number,) in rows:
+            said[number] += _WHOLE * weight / every
+    return said
 
 
 def _weight(kind: str, source: str, symbol: str, named: set[str]) -> float:
