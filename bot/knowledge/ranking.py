@@ -5,6 +5,7 @@ import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 
 from bot.knowledge.wording import Wording, deletions, squeezed, stem
 
@@ -16,14 +17,13 @@ _PACKAGES = {"freqtrade": "Freqtrade", "istrategy": "Freqtrade", "hyperopt": "Fr
              "vectorbt": "vectorbt", "pytest": "pytest", "test": "pytest",
              "contract": "Stratwright", "stratwright": "Stratwright"}  # fmt: skip
 _NAMED = {stem(word): package for word, package in _PACKAGES.items()}
-_PRIOR_OF_KIND = {"section": 0.95, "setting": 0.7, "method of the bot": 0.7, "old callback": 0.5,
+_PRIOR_OF_KIND = {"section": 0.95, "setting": 0.9, "method of the bot": 0.7, "old callback": 0.5,
                   "class": 0.9, "attribute": 0.95}  # fmt: skip
 # "What does exit code 4 mean" asks for no average.
 _ASKS_MEANING = re.compile(r"^(\s*what do(?:es)? .+?) means?\W*$", re.IGNORECASE)
 _MOST = 60
 _ALIAS = 12.0
 _RARE = 6.0
-_WHOLE = 0.5
 # Letters from which on a name may be misspelt and still be meant.
 _LONG = 5
 
@@ -31,7 +31,10 @@ _LONG = 5
 def rank(database: sqlite3.Connection, wording: Wording, question: str) -> list[tuple[int, float]]:
     """The best passages and their scores, best first."""
     question = _ASKS_MEANING.sub(r"\1", question)
-    asked = [_known(database, word) for word in dict.fromkeys(wording.asked(question[:400]))]
+    told = wording.asked(question[:400])
+    asked = [_known(database, word) for word in dict.fromkeys(told)]
+    # "black list" is "blacklist" too.
+    asked += [word for word in map("".join, pairwise(told)) if _count(database, word)]
     asked = list(dict.fromkeys(word for word in asked if word))
     scores: defaultdict[int, float] = defaultdict(float)
     for number, score in _by_words(database, asked):
@@ -44,23 +47,11 @@ def rank(database: sqlite3.Connection, wording: Wording, question: str) -> list[
     for number, score in _by_symbol(database, question, wording.silent):
         scores[number] += score
     named = {_NAMED[word] for word in asked if word in _NAMED}
-    said = _said(database, weights)
     weighed = [
-        (number, scores[number] * said[number] * _weight(kind, source, symbol, named))
+        (number, scores[number] * _weight(kind, source, symbol, named))
         for number, kind, source, symbol in _about(database, scores)
     ]
     return sorted(weighed, key=lambda item: (-item[1], item[0]))
-
-
-def _said(database: sqlite3.Connection, weights: dict[str, float]) -> defaultdict[int, float]:
-    """How much of the question a passage has words for: one word told loudly is not an answer."""
-    every = sum(weights.values())
-    said: defaultdict[int, float] = defaultdict(lambda: 1 - _WHOLE)
-    for word, weight in weights.items():
-        rows = database.execute("SELECT rowid FROM words WHERE words MATCH ?", (f'"{word}"',))
-        for (number,) in rows:
-            said[number] += _WHOLE * weight / every
-    return said
 
 
 def _weight(kind: str, source: str, symbol: str, named: set[str]) -> float:
