@@ -5,7 +5,7 @@ import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from bot.knowledge.wording import Wording, deletions, squeezed, stem
 
@@ -37,14 +37,14 @@ def rank(database: sqlite3.Connection, wording: Wording, question: str) -> list[
     asked += [word for word in map("".join, pairwise(told)) if _count(database, word)]
     asked = list(dict.fromkeys(word for word in asked if word))
     scores: defaultdict[int, float] = defaultdict(float)
-    for number, score in _by_words(database, asked):
-        scores[number] += score
     # Names say "last n candles" where questions say "last 20 candles".
     counted = ["n"] if re.search(r"\b\d+\b", question) else []
     weights = {word: _weight_of(database, word) for word in asked}
-    for number, score in _by_alias(database, asked + counted, weights):
-        scores[number] += score
-    for number, score in _by_symbol(database, question, wording.silent):
+    for number, score in chain(
+        _by_words(database, asked),
+        _by_alias(database, asked + counted, weights),
+        _by_symbol(database, question, wording.silent),
+    ):
         scores[number] += score
     named = {_NAMED[word] for word in asked if word in _NAMED}
     weighed = [
@@ -74,16 +74,13 @@ def _about(
 
 
 def _known(database: sqlite3.Connection, word: str) -> str:
-    """The word itself if the brain has it, else the nearest that it has, else nothing."""
-    if _count(database, word):
+    """The word itself if it is short or the brain has it, else the nearest, else nothing."""
+    if len(word) <= 3 or _count(database, word):
         return word
-    near: dict[str, int] = {}
-    if len(word) > 3:
-        spellings = deletions(word)
-        marks = ",".join("?" * len(spellings))
-        query = f"SELECT DISTINCT stem FROM near WHERE deleted IN ({marks})"  # noqa: S608
-        for (found,) in database.execute(query, [*spellings]):
-            near[found] = _count(database, found)
+    spellings = deletions(word)
+    marks = ",".join("?" * len(spellings))
+    query = f"SELECT DISTINCT stem FROM near WHERE deleted IN ({marks})"  # noqa: S608
+    near = {found: _count(database, found) for (found,) in database.execute(query, [*spellings])}
     return max(near, key=lambda found: (found[0] == word[0], near[found]), default="")
 
 
@@ -100,13 +97,10 @@ def _count(database: sqlite3.Connection, word: str) -> int:
 def _by_words(database: sqlite3.Connection, asked: list[str]) -> Iterator[tuple[int, float]]:
     if asked:
         match = " OR ".join(f'"{word}"' for word in asked)
-        yield from (
-            (number, -score)
-            for number, score in database.execute(
-                "SELECT rowid, bm25(words, 6.0, 4.0, 1.0) FROM words WHERE words MATCH ? "
-                "ORDER BY 2 LIMIT ?",
-                (match, _MOST),
-            )
+        yield from database.execute(
+            "SELECT rowid, -bm25(words, 6.0, 4.0, 1.0) FROM words WHERE words MATCH ? "
+            "ORDER BY 2 DESC LIMIT ?",
+            (match, _MOST),
         )
 
 
