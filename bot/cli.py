@@ -46,6 +46,14 @@ COMMANDS = {
 }
 
 
+class _OneScreen(argparse.HelpFormatter):
+    """Help with a column that the longest command fits into: one line for each."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=16)
+        self._action_max_length = 14
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose complaints take the same way as every other error."""
 
@@ -91,8 +99,8 @@ def build_parser(only: str | None = None) -> Parser:
     parser = Parser(
         prog="stratwright",
         description="Turn contracts into trading strategies, prove them and propose them.",
-        epilog="Exit codes: 0 done, 1 refused by a gate, 2 bad input, 3 a bug, 4 the world failed, "
-        "5 safety stop.",
+        epilog="Exit codes: 0 done, 1 refused, 2 bad input, 3 bug, 4 world, 5 safety stop.",
+        formatter_class=_OneScreen,
     )
     parser.add_argument("--version", action="version", version=f"stratwright {__version__}")
     parser.set_defaults(build_parser=build_parser)

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from sandbox_runner.inner_layout import CANDIDATE_FOLDERS
 
-PACKAGES = ("Backtest", "adapters", "bot", "brain", "contracts", "sandbox_runner")
+PACKAGES = ("Backtest", "adapters", "bot", "brain", "contracts", "integration", "sandbox_runner")
+_TESTS = "integration/tests/"  # in a checkout alone
 _HOUSE = Path(__file__).resolve().parents[2]
 
 
@@ -50,7 +51,7 @@ def read_wheel(path: Path) -> dict[str, bytes]:
 
 def _counted(names: Iterable[str]) -> list[str]:
     """The files that are the product: nothing that Python or numba compiled, or a coder wrote."""
-    outside = tuple(f"{folder}/" for folder in CANDIDATE_FOLDERS)
+    outside = (*(f"{folder}/" for folder in CANDIDATE_FOLDERS), _TESTS)
     return [
         name
         for name in names

@@ -88,7 +88,7 @@ def open_vectorbt() -> Any:
             warnings.simplefilter("ignore")
             return importlib.import_module("vectorbt")
     except ImportError as error:
-        hint = f"pip install 'stratwright[vectorbt]', or let {VARIABLE} name an environment."
+        hint = f"pip install '.[vectorbt]' in a checkout, or let {VARIABLE} name an environment."
         raise WorldError(f"VectorBT cannot be imported: {error}", hint) from None
 
 

@@ -242,14 +242,14 @@ def test_a_full_disk_is_told_and_nothing_is_accepted(tmp_path: Path, hub: GitHub
         service.close()
 
 
-def sockets(process: int) -> int:
-    """How many a process has open."""
+def sockets(process: int) -> set[str]:
+    """Those that a process has open."""
     held = Path(f"/proc/{process}/fd")
-    found = 0
+    found = set()
     for number in os.listdir(held):
         with suppress(FileNotFoundError):
-            found += os.readlink(held / number).startswith("socket:")
-    return found
+            found.add(os.readlink(held / number))
+    return {name for name in found if name.startswith("socket:")}
 
 
 def refuses(port: int) -> bool:
@@ -266,12 +266,12 @@ def test_sigterm_answers_what_has_begun_and_ends_well(service: Service) -> None:
     service.start()
     body = json.dumps(PUSH).encode()
     lines = "".join(f"{k}: {v}\r\n" for k, v in headers("push", body, "cccccccc-1").items())
+    assert service.process is not None
+    process, held = service.process.pid, sockets(service.process.pid)
     with socket.create_connection(("127.0.0.1", service.port), timeout=30) as link:
         head = f"POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n{lines}\r\n"
-        assert service.process is not None
-        held = sockets(service.process.pid)
         link.sendall(head.encode() + body[:10])
-        wait_for(lambda: sockets(service.process.pid) > held, "the connection to be accepted")
+        wait_for(lambda: sockets(process) - held, "the connection to be accepted")
         service.process.terminate()
         wait_for(lambda: refuses(service.port), "the end of listening")
         link.sendall(body[10:])

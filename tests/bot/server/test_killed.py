@@ -22,7 +22,7 @@ def commands(service: Service) -> list[dict[str, object]]:
     hosted = service.world.hosted
     numbers = [hosted.open_issue("Strategy", "x", "alice").number for _ in range(ISSUES)]
     return [
-        comment(numbers[n % ISSUES], "/stratwright halt", comment_id=9000 + n)
+        comment(numbers[n % ISSUES], "/stratwright explain", comment_id=9000 + n)
         for n in range(DELIVERIES)
     ]
 
