@@ -129,7 +129,7 @@ def test_without_vectorbt_the_command_says_how_to_get_it(tmp_path, capsys, monke
     monkeypatch.setitem(sys.modules, "vectorbt", None)
     given = ["backtest", "contracts/oversold_dip.yaml", "--engine", "vectorbt"]
     assert main([*given, "--out", str(tmp_path / "out")]) == 4
-    assert "stratwright[vectorbt]" in capsys.readouterr().err
+    assert ".[vectorbt]" in capsys.readouterr().err
 
 
 def test_a_strategy_file_is_not_played_by_vectorbt(tmp_path, capsys):
