@@ -1,5 +1,8 @@
 """What can go wrong, as exceptions that carry a message, a hint and an exit code."""
 
+# A user's repository has no page of ours: what people are told names the address.
+MANUAL = "https://github.com/stratwright/stratwright/blob/main/docs"
+
 
 class StratwrightError(Exception):
     """A failure that is told to the user without a traceback."""

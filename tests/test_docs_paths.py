@@ -1,5 +1,6 @@
 """Every file that a page for contributors names is there."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -38,13 +39,41 @@ def test_everything_that_the_readme_links_to_is_there_and_its_pictures_are_small
     assert all(picture.stat().st_size < 150_000 for picture in pictures)
 
 
+def product_files() -> list[Path]:
+    rooms = ("bot", "Backtest", "adapters", "sandbox_runner", "integration")
+    listed = [file for room in rooms for file in (HOUSE / room).rglob("*")]
+    files = [file for file in listed if file.suffix in (".py", ".j2", ".yml", ".yaml")]
+    assert len(files) > 300
+    return files
+
+
 def test_nobody_is_told_to_install_a_package_that_the_index_does_not_have() -> None:
     """Until there is a release, an extra is installed from a checkout or from its address."""
     pages = [HOUSE / "README.md", *HOUSE.glob("docs/**/*.md")]
-    sources = [file for room in ROOMS[:4] for file in (HOUSE / room).rglob("*.py")]
     told = re.compile(r"pip install\s+(?:-\S+\s+)*[\"']?stratwright(?!\[\w+\] @ git\+https)\b.*")
     extra = re.compile(r"stratwright\[\w+\](?! @ git\+https)")
-    assert len(sources) > 300
-    for file in (*pages, *sources):
+    for file in (*pages, *product_files()):
         text = file.read_text("utf-8")
         assert told.findall(text) + extra.findall(text) == [], file
+
+
+def test_no_message_names_a_page_that_a_users_repository_does_not_have() -> None:
+    """It names the address instead, of a page that is there."""
+    for file in product_files():
+        text = file.read_text("utf-8")
+        for page in re.findall(r"\{(?:MANUAL|manual)\}/(\w+\.md)", text):
+            assert (HOUSE / "docs" / page).exists(), (file, page)
+        said = _strings(text) if file.suffix == ".py" else [text]
+        named = [page for words in said for page in re.findall(r"(?<!\w)docs/\w+\.md", words)]
+        assert file == HOUSE / "bot/contract/reference.py" or named == [], (file, named)
+
+
+def _strings(source: str) -> list[str]:
+    """Gives the strings of a module that are no docstrings."""
+    nodes = list(ast.walk(ast.parse(source)))
+    unsaid = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    return [
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in unsaid
+    ]

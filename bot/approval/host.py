@@ -16,11 +16,11 @@ from pydantic import Field
 from bot.approval.policy import LEAST, tighten
 from bot.approval.record import Closed, Digest, Person, Word
 from bot.approval.signers import Signers, read_signers
-from bot.errors import InputError
+from bot.errors import MANUAL, InputError
 from bot.settings import ApprovalPolicy, parse_file
 
 VARIABLE = "STRATWRIGHT_APPROVAL_HOST"
-_HINT = "docs/approval.md shows the host's file, line by line."
+_HINT = f"{MANUAL}/approval.md shows the host's file, line by line."
 
 
 class HostFile(Closed):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bot.approval.reasons import ApprovalRefused, Refusal
 from bot.approval.sshsig import APPROVAL, fingerprint, is_usable, verify
-from bot.errors import InputError
+from bot.errors import MANUAL, InputError
 
 _OPTION = re.compile(r'([a-z-]+)(?:="([^"]*)")?', re.ASCII)
 _TIME = re.compile(r"(\d{8})(\d{4}(?:\d{2})?)?(Z?)", re.ASCII)
@@ -86,7 +86,7 @@ def read_signers(allowed: Path, revoked: Path | None = None) -> Signers:
         taken_back = revoked.read_bytes() if revoked else b""
     except (OSError, UnicodeDecodeError) as error:
         message = f"the signers cannot be read: {error}"
-        raise InputError(message, "docs/approval.md shows how to write the files.") from None
+        raise InputError(message, f"{MANUAL}/approval.md shows how to write the files.") from None
     lines = []
     # Lines end as OpenSSH ends them: nothing in a key's comment begins another line.
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):

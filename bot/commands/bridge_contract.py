@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bot.errors import InputError
+from bot.errors import MANUAL, InputError
 
 if TYPE_CHECKING:
     from bot.contract.language.program import Program
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from integration.schema.signal import TradingSignal
 
 MOST_CANDLES = 999
-_HINT = "Schema 1.0 of the bridge has one entry, a stop and targets; docs/bridge.md lists it."
+_HINT = f"Schema 1.0 of the bridge has one entry, a stop and targets; see {MANUAL}/bridge.md."
 
 
 class ContractSource:

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from bot.errors import InputError
+from bot.errors import MANUAL, InputError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(_ON_GITHUB.format(label=_label(root, settings.label)))
     if args.deploy:
         sys.stdout.write("".join(_DEPLOY.format(name=name) for name in ("paper", "live")))
-        sys.stdout.write(_DEPLOY_END)
+        sys.stdout.write(_DEPLOY_END.format(manual=MANUAL))
     return 0
 
 
@@ -107,7 +107,7 @@ _DEPLOY = """The environment {name}, and its key, which nobody keeps after this:
                                      goes to the host's allowed_signers, deploy@{name} to machines
   shred -u deploy-{name}
 """
-_DEPLOY_END = """Then say in stratwright.yml, under deploy:, for which host (docs/approval.md).
+_DEPLOY_END = """Then say in stratwright.yml, under deploy:, for which host ({manual}/approval.md).
   stratwright doctor --github        says which gate is in force, and what to click
 """
 _ON_GITHUB = """Next, on GitHub:

@@ -13,10 +13,11 @@ from bot.contract.fields import Checked
 from bot.contract.market import Data
 from bot.contract.risk import Costs, Risk
 from bot.contract.symbols import moment
+from bot.errors import MANUAL
 
 NOT_ANSWERED = (
     "a rule in prose needs an expression beside it; `stratwright run` asks a model for it where "
-    "one is set up (docs/models.md)"
+    f"one is set up ({MANUAL}/models.md)"
 )
 _COSTS = {name: field.default for name, field in Costs.model_fields.items()}
 

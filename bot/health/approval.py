@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from bot.approval.host import host_path, read_host
-from bot.errors import StratwrightError
+from bot.errors import MANUAL, StratwrightError
 from bot.health.machine import Finding
 
 
@@ -13,7 +13,7 @@ def examine_approval(root: Path) -> Finding:
     path = host_path()
     if not path.exists():
         detail = "nothing can be approved or started here: this machine has no host's file"
-        hint = f"To approve or to trade here, write {path} (docs/approval.md)."
+        hint = f"To approve or to trade here, write {path} ({MANUAL}/approval.md)."
         return Finding("approval", False, detail, hint, needed=False)
     try:
         host = read_host(path, root)

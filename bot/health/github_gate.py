@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from bot.errors import MANUAL
 from bot.forge.deploys import Gate
 from bot.forge.github.api import Forbidden, Missing
 from bot.forge.github.pulls import GitHubForge
@@ -67,7 +68,7 @@ def _environment(
         people = len(gate.reviewers) + gate.teams
         yield Finding(name, True, f"{people} reviewer(s), only {branch} deploys", needed=False)
     if not forge.settings.deploy.target(name):
-        hint = "docs/approval.md shows it; without it nothing is approved there."
+        hint = f"{MANUAL}/approval.md shows it; without it nothing is approved there."
         yield Finding(name, False, f"stratwright.yml has no deploy.{name}", hint, needed=False)
     yield _key(forge, name)
 

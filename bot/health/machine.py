@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 from bot import __version__
-from bot.errors import StratwrightError, WorldError
+from bot.errors import MANUAL, StratwrightError, WorldError
 from bot.files import cache_folder
 from bot.gates.freqtrade.installation import (
     HOW_TO_INSTALL,
@@ -89,7 +89,7 @@ def _model() -> Finding:
         installed = f"anthropic {metadata.version('anthropic')}"
     except metadata.PackageNotFoundError:
         detail = "rules in prose need an expression beside them"
-        hint = "pip install '.[model]' in a checkout, or write expressions (docs/models.md)"
+        hint = f"pip install '.[model]' in a checkout, or write expressions: {MANUAL}/models.md"
         return Finding("model", False, detail, hint, needed=False)
     if os.environ.get("ANTHROPIC_API_KEY"):
         return Finding("model", True, f"{installed}, a key is set  (for prose)", needed=False)

@@ -200,13 +200,19 @@ def told_once(verdicts: tuple[Verdict, ...], crash: str) -> tuple[Verdict, ...]:
     same = [verdict for verdict in verdicts if core in verdict.reason]
     if not same:
         return verdicts
-    placed = next((one.where for one in same if ":" in one.where), same[0].where)
+    # The line that crashed says more than the line of the test that met it.
+    lines = sorted((one.where for one in same if ":" in one.where), key=_is_of_a_test)
+    placed = next(iter(lines), same[0].where)
     first = replace(same[0], where=placed)
     reason = f"not run: see {first.name}"
     told = {
         one.name: replace(one, figure="not run", reason=reason, next_step=STEP) for one in same
     } | {first.name: first}
     return tuple(told.get(verdict.name, verdict) for verdict in verdicts)
+
+
+def _is_of_a_test(where: str) -> bool:
+    return where.startswith("tests/")
 
 
 def _replay(work: Assignment, trial: Trial) -> tuple[Judgement | None, str, Mapping[str, Any]]:

@@ -3,6 +3,7 @@
 from bot.approval.chain import BRANCH, Approval, Chain, read_chain
 from bot.approval.reasons import ApprovalRefused
 from bot.approval.record import Record
+from bot.errors import MANUAL
 from bot.forge.port import Thread
 from bot.git.identity import TaskName
 from bot.git.repository import Repository
@@ -33,7 +34,7 @@ def show_state(context: Context, task: TaskName, commit: str, number: int) -> No
     if any(record.commit == commit for record in _records(chain, str(task))):
         return
     how = f"`/stratwright approve {commit}` by somebody with write permission who neither wrote "
-    how += "nor asked for it; docs/approval.md has the other ways."
+    how += f"nor asked for it; [there are other ways]({MANUAL}/approval.md)."
     parts = (how, _targets(context), last_live(context.repository, chain, task, commit))
     text = comment_text(f"Not approved yet: {task}", *parts)
     context.forge.threads.say(Thread(number), text, MARKER, context.runner.run)

@@ -93,7 +93,7 @@ def read_contract(path: str, data: bytes, root: Path) -> Read:
     """Check a contract's bytes as the file at its place in the repository."""
     form = FORMS[PurePosixPath(path).suffix.lower()]
     try:
-        loaded = parse_contract(data, form, root / path)
+        loaded = parse_contract(data, form, root / path, root)
         loaded.strategy  # noqa: B018 - a module is refused with its reason
         path_in_repository(root / path, root)
     except ContractError as error:

@@ -54,6 +54,8 @@ FILES = {
     "secret": {STRATEGY: 'KEY = "AKIA' + "IOSFODNN7EXAMPLQ" + '"\n'},
 }
 
+CRASH = {RULE: "        enter_long = rsi < [30][len(df)]\n"}
+
 
 def swap(files: dict[str, str], swaps: dict[str, str]) -> dict[str, str]:
     for old, new in swaps.items():
@@ -129,6 +131,18 @@ def test_a_wrong_strategy_with_tests_of_its_own_is_refused(
     coder = ChangedCoder(lambda files: {**swap(files, WRONG_RULE), TESTS: tests})
     failed = refused(world, sandbox, coder)
     assert failed == ["pytest", "lookahead", "elsewhere", "template", "mutation"]
+
+
+def test_a_strategy_that_crashes_is_told_by_one_gate(world: World, sandbox: Remembering) -> None:
+    """No static gate has anything against it; it fails wherever it is run."""
+    coder = ChangedCoder(lambda files: swap(files, CRASH))
+    refused(world, sandbox, coder)
+    result = run(world, sandbox, coder=coder)
+    told = [gate for gate in result.gates if "IndexError" in f"{gate.figure} {gate.reason}"]
+    assert [gate.name for gate in told] == ["pytest"]
+    assert told[0].where.startswith(f"{STRATEGY}:")
+    others = [gate.reason for gate in result.gates if not gate.passed and gate not in told]
+    assert set(others) <= {"not run: see pytest", "not run: another gate refused the code"}
 
 
 def test_a_flood_of_output_is_stopped_in_the_sandbox(world: World, sandbox: Remembering) -> None:

@@ -1,17 +1,21 @@
 """What the line tells: logs, events, and `doctor` before it starts."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bot.cli import main
+from bot.commands.run import run_one
 from bot.git.identity import is_correlation_id
 from bot.logs import log_file, set_up
+from bot.progress import Progress
 from tests.bot.git.worlds import World, sh
 from tests.e2e.attacks import HEAD
-from tests.e2e.lines import ChangedCoder, events, run, stratwright
+from tests.e2e.lines import ChangedCoder, events, open_shop, run, stratwright
 from tests.remembered import Remembering
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -47,6 +51,24 @@ def test_events_come_in_the_order_in_which_things_happen(
     assert {(event.workflow, event.task) for event in told} == {("dip", "strategy")}
     run(proposed, sandbox)
     assert len(events(proposed)) == len(told)
+
+
+def test_every_command_that_knows_figures_shows_them(
+    proposed: World, sandbox: Remembering, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    here, shop = ["--repository", str(proposed.work)], open_shop(proposed, sandbox)
+    capsys.readouterr()
+    run_one(proposed.work / "contracts/dip.yaml", shop, Progress(), as_json=False)
+    shown = [capsys.readouterr().out]
+    identity = run(proposed, sandbox).correlation_id
+    report = ["report", identity, "--out", str(tmp_path / "out")]
+    for command in (report, ["pr", "list"], ["pr", "show", "1"], ["status"]):
+        assert main([*command, *here]) == 0
+        shown.append(capsys.readouterr().out)
+    line = re.compile(r"[\d.]+ % · hold \S+ % · dd \S+ % · Sharpe \S+ · \d+ trades?\b")
+    told = [line.findall(text) for text in shown]
+    assert all(told), shown
+    assert len({words for found in told for words in found}) == 1
 
 
 def test_no_secret_reaches_logs_bus_or_evidence(

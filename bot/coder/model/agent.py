@@ -9,7 +9,7 @@ from bot.coder.model.prompt import asked_digest, correction, question, system_te
 from bot.coder.model.reply import Answer, Wrong, read_reply
 from bot.coder.model.transcript import MOST_BYTES, Call, Transcript
 from bot.contract.answering import prose_of
-from bot.errors import RefusedError, SafetyStop, WorldError
+from bot.errors import MANUAL, RefusedError, SafetyStop, WorldError
 
 ROUNDS = 3
 TRIES = 3
@@ -145,5 +145,6 @@ class Conversation:
 def _hint(rule: str) -> str:
     return (
         f"Write what you mean beside the prose, as {rule}: "
-        '{prose: "...", expression: rsi < 30 and close > trend}; docs/contract.md has the language.'
+        '{prose: "...", expression: rsi < 30 and close > trend}; '
+        f"{MANUAL}/contract.md has the language."
     )

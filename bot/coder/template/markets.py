@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from adapters.testing import MOODS, market
 from bot.coder.template.mistakes import mistakes
 from bot.contract.language.evaluator import Array, evaluate
+from bot.contract.language.idle_clauses import SEEDS
 from bot.contract.language.occurrences import clauses_of
 from bot.contract.language.program import Program
 from bot.contract.language.program_steps import TalibStep
@@ -16,8 +17,10 @@ from bot.contract.language.tree import Node, Truth
 
 Bits = NDArray[np.bool_]
 
-# A market of more bars is neither walked by the interpreter nor chosen among others.
+# A market of more bars is not walked by the interpreter.
 LONGEST_WALK = 3_000
+# So many bars are made in all at each step: of long markets there are fewer to choose among.
+_MOST_BARS = 120_000
 _SEEDS = range(1, 25)
 # A rule that never holds on the tests' market is worse than any mistake it does not show.
 _RULE_WEIGHT = 1_000
@@ -25,9 +28,9 @@ _RULE_WEIGHT = 1_000
 _ENOUGH = 8
 _LONG_SEEDS = range(101, 105)
 _LONG_BARS = 1_500
-# Other moods, then the markets that mutants are held against, until so many in a row show nothing.
-_LAST_SEEDS = (*(1_000 * mood + 101 for mood in range(1, len(MOODS))), *range(501, 521))
-_PATIENCE = 8
+# Other moods; then the markets that mutants are held against: what differs there has its test.
+_LAST_SEEDS = (*(1_000 * mood + 101 for mood in range(1, len(MOODS))), *SEEDS)
+_LAST_BARS = 600
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ def lively_markets(program: Program, bars: int, minutes: int) -> Choice:
     beside = replace(program, rules={**program.rules, **_clauses(program), **variants})
     tried: dict[int, Mapping[str, Array]] = {}
     best, seed, missing = -1, _SEEDS[0], set(variants)
-    for number in _SEEDS if bars <= LONGEST_WALK else _SEEDS[:1]:
+    for number in _SEEDS[: max(1, _MOST_BARS // bars)]:
         values = tried[number] = evaluate(beside, market(bars, number, minutes))
         shown = {name for name, rule in rules.items() if told_apart(values, name, rule).any()}
         score = len(shown) + _RULE_WEIGHT * sum(bool(values[rule].any()) for rule in program.rules)
@@ -68,7 +71,7 @@ def lively_markets(program: Program, bars: int, minutes: int) -> Choice:
             break
     looked_at = {seed: tried[seed], **tried}
     unseen = {key for key in patterns(program) if not tried[seed][key].any()}
-    if (missing or unseen) and bars <= LONGEST_WALK:
+    if missing or unseen:
         looked_at |= _longer(program, {name: variants[name] for name in missing}, bars, minutes)
     return Choice(program, seed, looked_at, rules)
 
@@ -86,15 +89,15 @@ def _longer(
     program: Program, missing: Mapping[str, Node], bars: int, minutes: int
 ) -> dict[int, Mapping[str, Array]]:
     """Says what the usual markets did not show, on longer ones."""
-    left, in_vain = dict(missing), 0
+    left = dict(missing)
     found: dict[int, Mapping[str, Array]] = {}
-    for number in (*_LONG_SEEDS, *_LAST_SEEDS):
-        if number not in _LONG_SEEDS and (not left or in_vain == _PATIENCE):
+    for number in (*_LONG_SEEDS, *_LAST_SEEDS)[: _MOST_BARS // bars]:
+        if number not in _LONG_SEEDS and not left:
             break
+        longer = bars + (_LAST_BARS if number in SEEDS else _LONG_BARS)
         beside = replace(program, rules={**program.rules, **_clauses(program), **left})
-        values = evaluate(beside, market(bars + _LONG_BARS, number, minutes))
+        values = evaluate(beside, market(longer, number, minutes))
         shown = [name for name in left if told_apart(values, name, _rule_of(name)).any()]
-        in_vain = 0 if shown else in_vain + 1
         if shown or number in _LONG_SEEDS:
             found[number] = values
         left = {name: tree for name, tree in left.items() if name not in shown}

@@ -23,7 +23,7 @@ def test_one_gate_tells_of_a_crash_and_the_others_point_to_it() -> None:
 
 
 def test_the_line_of_a_crash_is_told_with_it() -> None:
-    tested = Verdict("pytest", False, "3 tests", f"the decisions differ: {CRASH}", "tests/x.py")
+    tested = Verdict("pytest", False, "3 tests", f"the decisions differ: {CRASH}", "tests/x.py:3")
     other = Verdict("determinism", False, "no answer", CRASH, "Backtest/codes/x.py:41")
     first, second = told_once((tested, other), CRASH)
     assert first.where == "Backtest/codes/x.py:41"

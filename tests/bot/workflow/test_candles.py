@@ -45,6 +45,15 @@ def test_a_push_with_bad_candles_is_a_red_check_at_the_line_of_data(
     assert not world.branches
 
 
+def test_a_push_is_told_all_mistakes_at_once_and_missing_candles_are_one(world: World) -> None:
+    text = DIP.replace("tests/fixtures/sample_btc.csv", "data/x.csv").replace("rsi <", "rsj <")
+    before, after = world.commit({"contracts/dip.yaml": text})
+    assert run_event(world, "push", push(before, after)).codes["write"] == 2
+    (said,) = forge_of(world).threads.all(Thread(commit=after))
+    assert "csv is not there" in said.body
+    assert "rsj" in said.body
+
+
 def test_a_form_with_candles_that_are_not_there_is_told_in_its_issue(world: World) -> None:
     body = form(Candles="data/none.csv")
     number = world.hosted.open_issue("Strategy", body, "alice", ["stratwright"]).number

@@ -187,6 +187,9 @@ def test_a_filled_form_becomes_a_pull_request_with_its_contract(world: World) ->
     assert "Proven and proposed in #2" in last.body
     text = git(world.bare, "show", f"{BRANCH}:contracts/issue_{number}.yaml")
     assert 'name: "OversoldDip"' in text
+    body = forge_of(world).get(2).draft.body
+    assert f"\nCloses #{number}\n" in body
+    assert f"contracts/issue_{number}.yaml` | the contract" in body
 
     # A command under it runs the line again, and finds all of it there.
     seen = state(world)

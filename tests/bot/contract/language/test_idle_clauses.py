@@ -37,6 +37,8 @@ def idle(tmp_path: Path) -> Find:
         ("close > 50 or close <= 50", "close is above 50", "holds wherever no other clause does"),
         ("close > 0 or rsi < 20", "rsi is below 20", "is never left to decide: another clause"),
         ("close < 0 and rsi < 20 and high > 0", "rsi is below 20", "do not hold together"),
+        ("rsi < 35 and (close > trend or close < 0)", "close is below 0", "where no other clause"),
+        ("rsi < 35 and not (close > trend and low > 0)", "low is above 0", "holds wherever"),
     ],
 )
 def test_a_clause_that_decides_nothing_is_named_and_why(
@@ -44,6 +46,11 @@ def test_a_clause_that_decides_nothing_is_named_and_why(
 ) -> None:
     [told] = [told for told in idle(rule)["enter_long"] if told.startswith(f"`{clause}`")]
     assert why in told
+
+
+def test_inside_a_clause_that_decides_nothing_no_part_is_named(idle: Find) -> None:
+    (told,) = idle("rsi < 35 or (close < 0 and rsi > 50)")["enter_long"]
+    assert told.startswith("`close is below 0 and rsi is above 50` never holds")
 
 
 def test_the_example_has_none(idle: Find) -> None:
