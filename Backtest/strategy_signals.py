@@ -76,7 +76,7 @@ def read_signals(offered: Mapping[str, object], bars: int) -> Signals:
     for key in offered:
         if key not in (*RULES, *WISHES):
             raise BacktestError(f"signals have no key {key!r}", nearest(str(key), RULES + WISHES))
-    rules = {name: _truths(offered.get(name), name, bars) for name in RULES}
+    enter, exit_long, exit_short = read_rules(offered, bars)
     levels = {name: _level(offered.get(name), name, bars) for name in LEVELS}
     shown = {name: form for name, (form, _) in levels.items() if form is not None}
     wishes = {name: offered[name] for name in ("trail", "roi") if offered.get(name) is not None}
@@ -88,16 +88,13 @@ def read_signals(offered: Mapping[str, object], bars: int) -> Signals:
         )
     }
     form, amount, cap = _size(offered.get("size"))
-    enter = rules["enter_long"].astype(np.int8)
-    if offered.get("enter_short") is not None:
-        enter -= rules["enter_short"].view(np.int8)
     for listed in sizes.values():
         if listed.size > 1:
             enter[np.isnan(listed)] = 0
     return Signals(
         enter=enter,
-        exit_long=rules["exit_long"],
-        exit_short=rules["exit_short"],
+        exit_long=exit_long,
+        exit_short=exit_short,
         stop=protection.stop,
         stop_sizes=sizes["stop"],
         target=protection.target,
@@ -109,6 +106,21 @@ def read_signals(offered: Mapping[str, object], bars: int) -> Signals:
         size_cap=cap,
         asked=dict(offered),
     )
+
+
+def read_rules(
+    offered: Mapping[str, object], bars: int
+) -> tuple[NDArray[np.int8], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Check where rules hold: the entries, and the exits of longs and of shorts.
+
+    Raises:
+        BacktestError: a series has another length, or is not of truths.
+    """
+    rules = {name: _truths(offered.get(name), name, bars) for name in RULES}
+    enter = rules["enter_long"].astype(np.int8)
+    if offered.get("enter_short") is not None:
+        enter -= rules["enter_short"].view(np.int8)
+    return enter, rules["exit_long"], rules["exit_short"]
 
 
 def _truths(values: object, name: str, bars: int) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 POWERS = 4
+GROUP, GROUPS = 4, 4  # blocks whose sums are all added up beforehand; how many such groups
 LEAST_SQUARES = 1e-300  # of returns; what never moves has fewer
 
 
@@ -48,21 +49,32 @@ def add_powers(rows: Floats, firsts: Whole, lasts: Whole, sums: Floats) -> None:
 
 
 @part
-def add_score(sums: Floats, squares: Floats, half: int, scores: Floats, moved: Floats) -> None:
+def sums_by_choice(rows: Floats) -> Floats:
+    """Add up every choice of the rows of each group of four; choice n has the rows of n's bits."""
+    made = np.zeros((GROUPS, 1 << GROUP, rows.shape[1]))
+    for row in range(rows.shape[0]):
+        group, bit = row // GROUP, 1 << row % GROUP
+        for choice in range(bit):
+            made[group, choice | bit] = made[group, choice] + rows[row]
+    return made
+
+
+@part
+def add_score(sums: Floats, squares: Floats, half: int, scores: Floats) -> None:
     """Fill in numbers that order the tries by their Sharpe ratios on the blocks of a half.
 
-    All tries have as many returns, so the square of their sum over the sum of their squares, with
-    the sum's sign, will do. What never moves has 0.
+    Given are the sums by choice. All tries have as many returns, so the square of their sum over
+    the sum of their squares, with the sum's sign, will do. What never moves has 0.
     """
-    scores[:] = 0.0
-    moved[:] = LEAST_SQUARES
-    for block in range(sums.shape[0]):
-        if half >> block & 1:
-            for place in range(scores.size):
-                scores[place] += sums[block, place]
-                moved[place] += squares[block, place]
+    every = (1 << GROUP) - 1
+    a, b, c, d = half & every, half >> 4 & every, half >> 8 & every, half >> 12
+    sums_a, sums_b, sums_c, sums_d = sums[0, a], sums[1, b], sums[2, c], sums[3, d]
+    squares_a, squares_b = squares[0, a], squares[1, b]
+    squares_c, squares_d = squares[2, c], squares[3, d]
     for place in range(scores.size):
-        scores[place] *= abs(scores[place]) / moved[place]
+        score = (sums_a[place] + sums_b[place]) + (sums_c[place] + sums_d[place])
+        moved = (squares_a[place] + squares_b[place]) + (squares_c[place] + squares_d[place])
+        scores[place] = score * (abs(score) / (moved + LEAST_SQUARES))
 
 
 @part
@@ -84,7 +96,8 @@ def judge_halves(sums: Floats, squares: Floats) -> tuple[int, int]:
     the worse half, and how often it loses.
     """
     blocks, count = sums.shape
-    one, other, moved = np.empty(count), np.empty(count), np.empty(count)
+    chosen_sums, chosen_squares = sums_by_choice(sums), sums_by_choice(squares)
+    one, other = np.empty(count), np.empty(count)
     failed, lost, every = 0, 0, (1 << blocks) - 1
     for half in range(1, 1 << blocks, 2):  # those with the first block; their rests are the others
         held = 0
@@ -92,8 +105,8 @@ def judge_halves(sums: Floats, squares: Floats) -> tuple[int, int]:
             held += half >> block & 1
         if 2 * held != blocks:
             continue
-        add_score(sums, squares, half, one, moved)
-        add_score(sums, squares, every - half, other, moved)
+        add_score(chosen_sums, chosen_squares, half, one)
+        add_score(chosen_sums, chosen_squares, every - half, other)
         for failing, losing in (judge_half(one, other), judge_half(other, one)):
             failed += failing
             lost += losing

@@ -18,14 +18,14 @@ from Backtest.metrics.ledger import Ledger
 from Backtest.metrics.run_report import Calendar, calendar_of, key_figures, make_report
 from Backtest.sim_errors import BacktestError
 from Backtest.sim_settings import SimSettings
-from Backtest.strategy_signals import read_signals
+from Backtest.strategy_signals import Signals, read_signals
 from Backtest.trading_types import Figures, Report
 
 if TYPE_CHECKING:
     from Backtest.compiled.tape import Tape
 
 Parameters = Mapping[str, object]
-Offer = Callable[[Candles, Parameters], Mapping[str, object]]
+Offer = Callable[[Candles, Parameters], Mapping[str, object] | Signals]
 Answer = TypeVar("Answer")
 
 _held: _World[Any] | None = None
@@ -85,9 +85,9 @@ def sweep(
 ) -> Iterator[Answer]:
     """Plays every set of parameters on checked candles and yields what is measured, in their order.
 
-    `offer` says what the strategy wants with a set, as `strategy_signals` reads it, and `measure`
-    what is kept of its run; with several worker processes both must be functions of a module, or
-    objects of its classes.
+    `offer` says what the strategy wants with a set, read or as `strategy_signals` reads it, and
+    `measure` what is kept of its run; with several worker processes both must be functions of a
+    module, or objects of its classes.
 
     Raises:
         BacktestError: a set asks for something that the compiled path does not do.
@@ -137,7 +137,8 @@ class _World(Generic[Answer]):
     def answer(self, parameters: Parameters) -> Answer:
         """Play one set."""
         candles, settings, rules = self._candles, self._settings, self._rules
-        signals = read_signals(self._offer(candles, parameters), len(candles))
+        offered = self._offer(candles, parameters)
+        signals = offered if isinstance(offered, Signals) else read_signals(offered, len(candles))
         tape = None
         if can_compile(self._symbol, signals, settings, rules):
             tape = run_signals(self._symbol, candles, signals, settings, rules, self._room)

@@ -37,7 +37,7 @@ def overfitting(tries: Floats) -> Overfitting | None:
         None if there is nothing to choose from, or blocks have too few returns.
     """
     count, blocks = tries.shape[:2]
-    if count < 2 or blocks < 2 or blocks % 2 or not tries[..., 0].min() >= 2:
+    if count < 2 or blocks % 2 or not 2 <= blocks <= BLOCKS or not tries[..., 0].min() >= 2:
         return None
     from Backtest.metrics.block_pass import judge_halves
 

@@ -17,6 +17,7 @@ from Backtest.metrics.run_report import buy_and_hold, calendar_of
 from Backtest.metrics.trade_chance import TradeChance, trade_chance, trade_returns
 from Backtest.sim_errors import BacktestError, nearest
 from Backtest.simbroker import SimBroker
+from Backtest.strategy_signals import read_rules, read_signals
 from bot.contract.language.contract_decisions import contract_signals, risk_signals
 from bot.contract.language.evaluator import Memo, evaluate
 from bot.contract.numbers import RiskNumbers, flat_settings
@@ -25,6 +26,7 @@ from bot.sweep.luck import LOW_IS_GOOD, Luck, Tried, luck_of
 
 if TYPE_CHECKING:
     from Backtest.candles import Candles
+    from Backtest.strategy_signals import Signals
     from bot.contract.language.program import Program
     from bot.contract.model import Contract
 
@@ -79,28 +81,32 @@ class ContractOffer:
         self._view: CandleView | None = None
         self._read = sorted(program.parameters_read)
         self._risked = sorted(RiskNumbers(contract, program).named)
-        self._risks: dict[tuple[int | float, ...], Mapping[str, Any]] = {}
+        self._risks: dict[tuple[int | float, ...], Signals] = {}
 
-    def __call__(self, candles: Candles, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The signals of a set, as `Backtest.strategy_signals` reads them."""
+    def __call__(self, candles: Candles, values: Mapping[str, Any]) -> Signals:
+        """The signals of a set; what sets share is read once."""
         if self._view is None or self._view.candles is not candles:
             self._view, self._memo, self._answers = CandleView(candles), Memo(), Memo()
         view: Any = self._view
         program = replace(self._program, parameters={**self._program.parameters, **values})
         names = [*program.rules, *(f"{field}.atr" for field in program.atr_periods)]
+        bars = len(candles)
 
         def answer() -> tuple[Any, ...]:
             found = evaluate(program, view, memo=self._memo)
-            return tuple(found[name] for name in names)
+            if program.atr_periods:
+                return tuple(found[name] for name in names)
+            return read_rules(found, bars)
 
-        read = tuple(program.parameters[name] for name in self._read)
-        found = dict(zip(names, self._answers.get(read, answer), strict=True))
+        found = self._answers.get(tuple(program.parameters[name] for name in self._read), answer)
         if program.atr_periods:
-            return contract_signals(self._contract, program, found)
+            answers = dict(zip(names, found, strict=True))
+            return read_signals(contract_signals(self._contract, program, answers), bars)
         named = tuple(program.parameters[name] for name in self._risked)
         if named not in self._risks:
-            self._risks[named] = risk_signals(self._contract, program, {})
-        return {**found, **self._risks[named]}
+            self._risks[named] = read_signals(risk_signals(self._contract, program, {}), 0)
+        enter, exit_long, exit_short = found
+        return replace(self._risks[named], enter=enter, exit_long=exit_long, exit_short=exit_short)
 
 
 def run_sweep(
