@@ -71,13 +71,13 @@ def run_line(path: Path, shop: Workshop) -> Result:
         StratwrightError: the input, the world or a safety rule stopped it.
     """
     try:
-        loaded, answers = open_contract(path, replace(shop, ask=_published_ask(shop)))
+        loaded, answers = open_contract(path, replace(shop, ask=published_ask(shop)))
     except NotAnswered as error:
         return _not_answered(error)
     return carry_out(take_on(loaded, shop, answers), shop)
 
 
-def _published_ask(shop: Workshop) -> Ask | None:
+def published_ask(shop: Workshop) -> Ask | None:
     """Publish that a model is asked about a contract's prose, and what came of it for how much."""
     ask = shop.ask
     if ask is None:

@@ -72,9 +72,22 @@ def open_workshop(
     )
 
 
-def open_asking(settings: CoderSettings, say: Callable[[str], None]) -> Ask | None:
-    """Open what asks a model about prose; None where the settings or the machine have none."""
-    if not settings.enabled or settings.type == "template" or not os.environ.get(MODEL_KEY):
+def may_ask(settings: CoderSettings) -> bool:
+    """Say whether the settings let a model be asked."""
+    return settings.enabled and settings.type != "template"
+
+
+def open_asking(
+    settings: CoderSettings,
+    say: Callable[[str], None],
+    key: str = "",
+    ledger: Path | None = None,
+) -> Ask | None:
+    """Open what asks a model about prose; None where the settings or the machine have none.
+
+    The key is by default that of the environment, the ledger this user's own.
+    """
+    if not may_ask(settings) or not (key or os.environ.get(MODEL_KEY)):
         return None
 
     def ask(root: Mapping[str | int, object]) -> "Transcript":
@@ -82,18 +95,18 @@ def open_asking(settings: CoderSettings, say: Callable[[str], None]) -> Ask | No
         from bot.coder.model.client import MessagesApi
 
         say(f"asking {settings.model} what the rules in prose mean")
-        return Asking(settings, MessagesApi).ask(root)
+        return Asking(settings, lambda: MessagesApi(key=key), ledger=ledger).ask(root)
 
     return ask
 
 
-def sign_digest(digest: str) -> str:
-    """Sign a transcript's digest with the bot's key of the environment; empty without one.
+def sign_digest(digest: str, key: str = "") -> str:
+    """Sign a transcript's digest with the bot's key, else the environment's; empty without one.
 
     Raises:
         InputError: the key is none, or has a passphrase.
     """
-    text = os.environ.get(SIGNING_KEY)
+    text = key or os.environ.get(SIGNING_KEY)
     if not text:
         return ""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -104,12 +117,12 @@ def sign_digest(digest: str) -> str:
 
     hint = "Make one without a passphrase: ssh-keygen -t ed25519 -N '' -f bot_key"
     try:
-        key = load_ssh_private_key((text.strip() + "\n").encode(), None)
+        private = load_ssh_private_key((text.strip() + "\n").encode(), None)
     except (ValueError, TypeError):
         raise InputError(f"{SIGNING_KEY} is not a private SSH key", hint) from None
-    if not isinstance(key, Ed25519PrivateKey):
+    if not isinstance(private, Ed25519PrivateKey):
         raise InputError(f"{SIGNING_KEY} is no Ed25519 key", hint)
-    return sign(key, digest.encode(), NAMESPACE)
+    return sign(private, digest.encode(), NAMESPACE)
 
 
 def open_coder(contract: AnyContract, settings: Settings) -> Coder:

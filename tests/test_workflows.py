@@ -331,3 +331,24 @@ def test_zizmor_finds_nothing(tmp_path):
     assert found.returncode == 0, found.stdout
     assert "No findings to report" in found.stdout
     assert "failed to parse" not in found.stderr
+
+
+def test_the_models_key_is_met_by_the_job_that_writes_candidates_and_by_no_other():
+    """That job runs no generated code and may write nothing; the one that runs code has no key."""
+    met = {
+        name: re.findall(r"secrets\.\w+[^}]*", yaml.safe_dump(job, width=1000))
+        for name, job in JOBS.items()
+    }
+    assert met.pop("plan") == ["secrets.ANTHROPIC_API_KEY != '' "], "whether there is one, no more"
+    given = met.pop("generate")
+    assert [name.split(".")[1].split()[0] for name in given] == [
+        "ANTHROPIC_API_KEY",
+        "STRATWRIGHT_SIGNING_KEY",
+    ]
+    assert not any(met.values())
+    assert set(JOBS["generate"]["permissions"].values()) == {"read"}
+    steps = yaml.safe_dump(JOBS["generate"]["steps"], width=1000)
+    assert steps.count("matrix.item.ceiling != '' && secrets.") == 2, "only where something asks"
+    passed = ACTION[-1]["env"]
+    assert passed["ANTHROPIC_API_KEY"] == "${{ inputs.model-key }}"
+    assert not any("model-key" in yaml.safe_dump(step) for step in ACTION[:-1])

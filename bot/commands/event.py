@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from bot.forge.port import Runner
-    from bot.workflow.context import Context
+    from bot.workflow.context import Context, ModelKeys
     from bot.workflow.items import Item, Job
 
 Thing = TypeVar("Thing")
+HAS_MODEL = "STRATWRIGHT_HAS_MODEL"
 STAGES = ("plan", "announce", "generate", "gates", "write")
 DEPLOY_STAGES = ("deploy-gate", "deploy-verify", "deploy-sign", "deploy-stop", "deploy-answer")
 
@@ -27,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--answers", default="", help="digests of what the gates job handed on, key:sha256,..."
     )
+    parser.add_argument("--ceiling", default="", help="what models may cost, in millionths")
     parser.add_argument("--environment", default="", help="the one that the job runs in")
     parser.add_argument(
         "--repository", type=Path, default=Path(), metavar="DIR", help="default: the current one"
@@ -64,7 +67,8 @@ def run_stage(args: argparse.Namespace) -> int:
 
     if args.stage == "deploy-verify":
         return event_deploy.verify(args, say)
-    context = open_context(args.repository, say, may_push=args.stage == "write")
+    keys = _model_keys(args.ceiling) if args.stage == "generate" else None
+    context = open_context(args.repository, say, may_push=args.stage == "write", keys=keys)
     deploying = {
         "deploy-gate": event_deploy.gate,
         "deploy-sign": event_deploy.sign,
@@ -78,6 +82,21 @@ def run_stage(args: argparse.Namespace) -> int:
         return stages[args.stage](context, args)
     finally:
         say(context.forge.spent())
+
+
+def _model_keys(ceiling: str) -> "ModelKeys":
+    """What the job that asks finds in its environment; without a ceiling it pays nothing."""
+    from pydantic import SecretStr
+
+    from bot.errors import InputError
+    from bot.workflow.context import ModelKeys
+    from bot.workshop import MODEL_KEY, SIGNING_KEY
+
+    if ceiling and not (ceiling.isascii() and ceiling.isdecimal()):
+        raise InputError("--ceiling takes millionths of a US dollar")
+    secret = {name: os.environ.get(name, "") for name in (MODEL_KEY, SIGNING_KEY)}
+    signing = SecretStr(secret[SIGNING_KEY]) if secret[SIGNING_KEY] else None
+    return ModelKeys(SecretStr(secret[MODEL_KEY]), signing, int(ceiling or 0))
 
 
 def plan(context: "Context", args: argparse.Namespace) -> int:
@@ -106,16 +125,42 @@ def plan(context: "Context", args: argparse.Namespace) -> int:
         words = too_many(len(items), room.left, room.until)
         say(words)
         context.runner.summary(f"Stratwright: {words}")
-    matrix = make_matrix(items)
+    matrix = make_matrix(items, has_model=os.environ.get(HAS_MODEL) == "true")
+    most = _ceilings(context, items, matrix.build)
     rows = {
-        "build": [{**_row(job), "freqtrade": _needs_freqtrade(context, items, job)}
-                  for job in matrix.build],
+        "build": [{**_row(job), "freqtrade": _needs_freqtrade(context, items, job),
+                   "ceiling": ceiling}
+                  for job, ceiling in zip(matrix.build, most, strict=True)],
         "write": [_row(job) for job in matrix.write],
         "announce": [_row(job) for job in matrix.announce],
     }  # fmt: skip
     for name, jobs in rows.items():
         context.runner.output(name, json.dumps(jobs, separators=(",", ":")))
     return 0
+
+
+def _ceilings(
+    context: "Context", items: "tuple[Item, ...]", build: "tuple[Job, ...]"
+) -> tuple[str, ...]:
+    """What each job may pay a model, empty where nothing asks; 0 where nobody knows the day."""
+    from bot.clock import MACHINE_CLOCK
+    from bot.errors import WorldError
+    from bot.workflow.costs import ceilings, spent_on
+
+    asking = {item.key for item in items if item.asks}
+    counts = [sum(key in asking for key in job.keys) for job in build]
+    if not any(counts):
+        return tuple("" for _ in build)
+    try:
+        spent = spent_on(context.repository, MACHINE_CLOCK.now().date().isoformat())
+    except WorldError as error:
+        say(f"no model is asked: {error.message}")
+        context.runner.summary(f"Stratwright: no model is asked: {error.message}")
+        return tuple("0" if count else "" for count in counts)
+    told = ceilings(context.settings.coder, spent, counts)
+    say(told.words)
+    context.runner.summary(f"Stratwright, {told.words}")
+    return tuple(str(most) if count else "" for most, count in zip(told.each, counts, strict=True))
 
 
 def _row(job: "Job") -> dict[str, str | bool]:
@@ -208,6 +253,9 @@ def run_gates(args: argparse.Namespace) -> int:
     def one(key: str) -> None:
         digests = Digests(cases[key], answers.get(key, ""))
         examination, digest = run_one(key, digests, args.handover, prover)
+        if examination is None:
+            say(f"{key}: nothing to judge, no answer of a model could be used")
+            return
         handed[key] = digest
         for line in gate_table(examination.verdicts).splitlines():
             say(line)

@@ -43,10 +43,22 @@ def open_contract(path: Path, shop: Workshop) -> tuple[LoadedContract, Answers |
     except ContractError as error:
         if not open_questions(error) or shop.ask is None:
             raise
-        data, form = read_file(path), FORMS[path.suffix.lower()]
-        source = read_source(data, form)
+        data = read_file(path)
+        source = read_source(data, FORMS[path.suffix.lower()])
         if (source.root or {}).get("coder") == "template":
             raise  # the author wants no model
+    return answer_contract(data, path, shop)
+
+
+def answer_contract(data: bytes, path: Path, shop: Workshop) -> tuple[LoadedContract, Answers]:
+    """Put answers into a contract whose prose is open: known ones, else those of a model.
+
+    Raises:
+        NotAnswered: a model was asked, and no expression came of it.
+        StratwrightError: no money, no time, no answer.
+    """
+    form = FORMS[path.suffix.lower()]
+    source = read_source(data, form)
     # Where no answer could be put in, none is paid for.
     with_answers(data, form, dict.fromkeys(prose_of(source.root or {}), "never"))
     answers = _known(source, shop) or _asked(source, shop)

@@ -25,7 +25,7 @@ from bot.server.deliveries import Delivery
 from bot.server.queue import Claim
 from bot.server.settings import ServerSettings
 from bot.server.tokens import DEPLOYS, Tokens
-from bot.workflow.context import Context, authorise, open_context, receive
+from bot.workflow.context import Context, ModelKeys, authorise, open_context, receive
 from bot.workflow.deploy_order import asks_to_deploy, read_order
 from bot.workflow.deploying import answer, carry_out
 from bot.workflow.environment_key import EnvironmentKey
@@ -146,7 +146,10 @@ def _context(claim: Claim, tools: WorkerTools, token: SecretStr, folder: Path) -
     actions = Actions(
         delivery.event, event, delivery.repository, claim.seq, environment=environment
     )
-    return open_context(place, tools.say, actions, tools.tokens.writer(token), may_push=True)
+    # The ledger of the server's own user holds the day for all its workers and repositories.
+    keys = ModelKeys(tools.settings.model_key, tools.settings.signing_key)
+    writer = tools.tokens.writer(token)
+    return open_context(place, tools.say, actions, writer, may_push=True, keys=keys)
 
 
 def _default_branch(delivery: Delivery, environment: Mapping[str, str]) -> str:
@@ -192,7 +195,9 @@ def _do(context: Context, item: Item, folder: Path, tools: WorkerTools) -> str:
         try:
             while case := generate(context, item, folder, digests):
                 digests = Digests(case, digests.answers)
-                _, answers = run_gates(item.key, digests, folder, tools.prover)
+                judged, answers = run_gates(item.key, digests, folder, tools.prover)
+                if judged is None:
+                    break
                 digests = Digests(case, answers)
         except (InputError, SafetyStop) as error:
             tell_failure(context, item, error, digests)

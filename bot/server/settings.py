@@ -19,7 +19,9 @@ SECRET = "STRATWRIGHT_WEBHOOK_SECRET"  # noqa: S105 - the variable's name
 APP = "STRATWRIGHT_APP_ID"
 KEY = "STRATWRIGHT_APP_PRIVATE_KEY"
 DEPLOY_KEY = "STRATWRIGHT_DEPLOY_PRIVATE_KEY"
-_SECRETS = (SECRET, KEY, DEPLOY_KEY)
+MODEL_KEY = "ANTHROPIC_API_KEY"
+SIGNING_KEY = "STRATWRIGHT_SIGNING_KEY"
+_SECRETS = (SECRET, KEY, DEPLOY_KEY, MODEL_KEY, SIGNING_KEY)
 _APP = re.compile(r"[A-Za-z0-9.]{1,40}", re.ASCII)
 _LEAST_SECRET = 16
 _PASSED_ON = re.compile(r"GIT_CONFIG_(COUNT|KEY_\d+|VALUE_\d+)|STRATWRIGHT_PACE")
@@ -38,6 +40,8 @@ class ServerSettings:
     sandbox: str = "auto"
     passed_on: tuple[tuple[str, str], ...] = ()  # variables for the work itself
     deploy_key: SecretStr | None = None  # signs approvals; without it the server signs nothing
+    model_key: SecretStr | None = None  # of the model that is asked; without it nobody is
+    signing_key: SecretStr | None = None  # signs what that model answered
 
 
 def read_server_settings(
@@ -68,7 +72,15 @@ def read_server_settings(
         sandbox,
         tuple((name, value) for name, value in variables.items() if _PASSED_ON.fullmatch(name)),
         _deploy_key(variables),
+        _optional(variables, MODEL_KEY),
+        _optional(variables, SIGNING_KEY),
     )
+
+
+def _optional(variables: Mapping[str, str], name: str) -> SecretStr | None:
+    """Read a secret that the server can do without."""
+    given = variables.get(name) or variables.get(f"{name}_FILE")
+    return SecretStr(_secret(variables, name)) if given else None
 
 
 def _deploy_key(variables: Mapping[str, str]) -> SecretStr | None:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from bot.bus.port import open_bus
 from bot.errors import SafetyStop
 from bot.forge.port import Forge, People, Runner, open_runner
@@ -11,12 +13,28 @@ from bot.forge.reasons import Ignored, NotAnyMore, Reason
 from bot.forge.trigger import Push, Trigger
 from bot.gates.freqtrade.installation import find_freqtrade
 from bot.git.repository import Repository, open_repository
-from bot.proof.edges import Prover, Workshop
+from bot.proof.edges import Ask, Prover, Workshop
 from bot.settings import FILE, Committer, Settings, parse_settings
 from bot.workflow.items import Item
 from bot.workflow.work import make_work
-from bot.workshop import open_coder
+from bot.workshop import open_asking, open_coder, sign_digest
 from sandbox_runner.recording import ReplayingSandbox
+
+
+@dataclass(frozen=True)
+class ModelKeys:
+    """What asking a model needs; of the jobs, generate alone has them.
+
+    Attributes:
+        model: the model's own; without one nobody is asked.
+        signing: signs what was answered; without one nothing is signed.
+        ceiling: what may be spent, in millionths of a US dollar; None where the machine's own
+            ledger holds the day.
+    """
+
+    model: SecretStr | None = None
+    signing: SecretStr | None = None
+    ceiling: int | None = None
 
 
 @dataclass(frozen=True)
@@ -28,6 +46,21 @@ class Context:
     forge: Forge
     settings: Settings
     say: Callable[[str], None]
+    keys: ModelKeys = ModelKeys()
+
+    def _ask(self) -> Ask | None:
+        """Open what asks a model, where this job may."""
+        coder, keys, ledger = self.settings.coder, self.keys, None
+        if keys.model is None or not keys.model.get_secret_value():
+            return None
+        if keys.ceiling is not None:
+            coder = coder.model_copy(update={"max_cost_per_day_usd": keys.ceiling / 1e6})
+            ledger = self.repository.folder / "ceilings" / str(self.runner.run)
+        return open_asking(coder, self.say, keys.model.get_secret_value(), ledger)
+
+    def _sign(self, digest: str) -> str:
+        key = self.keys.signing.get_secret_value() if self.keys.signing else ""
+        return sign_digest(digest, key) if key else ""
 
     def workshop(self, *, regenerate: bool = False) -> Workshop:
         """Open the edges of a line that runs no code.
@@ -45,6 +78,10 @@ class Context:
             freqtrade_elsewhere=self.settings.freqtrade,
             require_targets=self.settings.require_targets,
             say=self.say,
+            ask=self._ask(),
+            kept_answers=self.repository.folder / "answers",
+            sign=self._sign,
+            signers=self.settings.coder.signers,
         )
 
 
@@ -63,11 +100,13 @@ def open_context(
     writer: Writer | None = None,
     *,
     may_push: bool = False,
+    keys: ModelKeys | None = None,
 ) -> Context:
     """Open the repository and its forge, with the settings that the base branch has.
 
     The `runner` is by default the job that this runs in; `writer` is the App that does the work,
-    where it is not the workflow's own. Only the last stage `may_push`.
+    where it is not the workflow's own. Only the last stage `may_push`; only the one that writes
+    candidates is given `keys` of a model.
 
     Raises:
         InputError: something is missing in the environment or the checkout.
@@ -89,7 +128,7 @@ def open_context(
             f"the checkout is of {repository.repository_id}, the event of {forge.repository}",
             "Check out the repository that the event is about.",
         )
-    return Context(runner, repository, forge, settings, say)
+    return Context(runner, repository, forge, settings, say, keys or ModelKeys())
 
 
 def receive(context: Context, keys: Collection[str] | None = None) -> tuple[Item, ...] | Ignored:

@@ -1,10 +1,13 @@
 """Commits to the contracts in them: which there are, which a push changed, which it took away."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from bot.contract.answering import open_questions, prose_of, with_answers
 from bot.contract.document.problems import ContractError, Problem
+from bot.contract.document.source import Form, read_source
 from bot.contract.load import FORMS, LoadedContract, parse_contract
 from bot.errors import InputError
 from bot.files import path_in_repository
@@ -14,12 +17,17 @@ from bot.git.repository import Repository
 
 @dataclass(frozen=True)
 class Read:
-    """A contract's file, read: either the contract or what is wrong with it."""
+    """A contract's file, read: either the contract or what is wrong with it.
+
+    Where only its prose is open, `problems` asks for the expressions and `loaded` has rules that
+    never fire in their place: enough to know its task, its candles and its targets.
+    """
 
     path: str
     data: bytes
     loaded: LoadedContract | None
     problems: tuple[Problem, ...] = ()
+    is_open: bool = False
 
     @property
     def task(self) -> TaskName | None:
@@ -98,11 +106,24 @@ def read_contract(path: str, data: bytes, root: Path) -> Read:
         path_in_repository(root / path, root)
     except ContractError as error:
         problems = tuple(replace(problem, file=path) for problem in error.problems)
-        return Read(path, data, None, problems)
+        held = _with_nevers(data, form, root / path) if open_questions(error) else None
+        return Read(path, data, held, problems, is_open=held is not None)
     except InputError as error:
         words = error.message.replace(str(root / path), path)
         return Read(path, data, None, (Problem(path, 1, 1, "", f"{words}. {error.hint}".strip()),))
     return Read(path, data, loaded)
+
+
+def _with_nevers(data: bytes, form: Form, path: Path) -> LoadedContract | None:
+    """Read a contract with rules that never fire for its prose; None where none can be put in."""
+    with suppress(InputError):
+        open_rules = prose_of(read_source(data, form).root or {})
+        held = parse_contract(
+            with_answers(data, form, dict.fromkeys(open_rules, "never")), form, path
+        )
+        held.strategy  # noqa: B018 - a module has no rules
+        return held
+    return None
 
 
 def read_contract_of(repository: Repository, commit: str, path: str) -> Read:

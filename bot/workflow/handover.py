@@ -24,8 +24,28 @@ from sandbox_runner.recording import outcomes_from_plain, outcomes_to_plain
 MOST_BYTES = 512_000_000
 MOST_ROUNDS = 10
 TAMPERED = "Run the whole workflow again; if it stays so, somebody tampered with the artifacts."
-_CASE = ("version", "contract_path", "contract", "candles", "candidate", "refused")
+_CASE = ("version", "contract_path", "contract", "candles", "candidate", "refused", "talk")
+_TALK = ("transcript", "signature", "model", "cost", "error", "hint", "exit_code")
 _CANDIDATE = ("files", "coder", "model", "prompt_hash")
+
+
+@dataclass(frozen=True)
+class Talk:
+    """What the job with the model's key was told, and what it paid: the next jobs ask nobody.
+
+    Attributes:
+        transcript: everything that was sent and received; empty where nothing came of it.
+        cost: in millionths of a US dollar; 0 where the answers were known.
+        error, hint, exit_code: what stopped it; empty and 0 where it was answered.
+    """
+
+    transcript: str = ""
+    signature: str = ""
+    model: str = ""
+    cost: int = 0
+    error: str = ""
+    hint: str = ""
+    exit_code: int = 0
 
 
 @dataclass(frozen=True)
@@ -37,6 +57,7 @@ class Handover:
     candles: Mapping[str, bytes]  # the files of the contract's data, by path
     candidate: Candidate
     refused: tuple[Candidate, ...] = ()  # the candidates of earlier rounds
+    talk: Talk | None = None  # where a model said what the contract's prose means
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
@@ -99,8 +120,28 @@ def write_case(folder: Path, key: str, case: Handover) -> str:
         "candles": {path: _packed(data) for path, data in case.candles.items()},
         "candidate": asdict(case.candidate),
         "refused": [asdict(candidate) for candidate in case.refused],
+        "talk": asdict(case.talk) if case.talk else None,
     }
     return _write(case_path(folder, key), values)
+
+
+def write_talk(folder: Path, key: str, talk: Talk) -> str:
+    """Hand on what a model was asked, where no candidate came of it; gives the file's digest."""
+    return _write(case_path(folder, key), {"version": 1, "talk": asdict(talk)})
+
+
+def read_talk(folder: Path, key: str, digest: str) -> tuple[Talk | None, bool]:
+    """Take over what a model was told, and whether a candidate came of it.
+
+    Raises:
+        WorldError, SafetyStop, InputError: as `read_case`.
+    """
+    path = case_path(folder, key)
+    values = _read(path, digest, (_CASE, ("version", "talk")), "generate")
+    try:
+        return _talk(values["talk"]), "candidate" in values
+    except (ValueError, TypeError) as error:
+        raise _malformed(path, error) from None
 
 
 def read_case(folder: Path, key: str, digest: str) -> Handover:
@@ -112,7 +153,7 @@ def read_case(folder: Path, key: str, digest: str) -> Handover:
         InputError: it is not of this form.
     """
     path = case_path(folder, key)
-    values = _read(path, digest, _CASE, "generate")
+    values = _read(path, digest, (_CASE,), "generate")
     try:
         if not isinstance(values["refused"], list) or len(values["refused"]) > MOST_ROUNDS:
             raise ValueError("a short list of candidates was expected")
@@ -122,6 +163,7 @@ def read_case(folder: Path, key: str, digest: str) -> Handover:
             {path: _unpacked(data) for path, data in _texts(values["candles"]).items()},
             _candidate(values["candidate"]),
             tuple(map(_candidate, values["refused"])),
+            _talk(values["talk"]),
         )
     except (ValueError, TypeError) as error:
         raise _malformed(path, error) from None
@@ -143,7 +185,7 @@ def read_answers(folder: Path, key: str, digest: str) -> Answers:
         InputError: it is not of this form.
     """
     path = answers_path(folder, key)
-    values = _read(path, digest, ("version", "versions", "outcomes"), "gates")
+    values = _read(path, digest, (("version", "versions", "outcomes"),), "gates")
     try:
         return Answers(outcomes_from_plain(values["outcomes"]), _texts(values["versions"]))
     except ValueError as error:
@@ -156,7 +198,7 @@ def _write(path: Path, values: Mapping[str, Any]) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _read(path: Path, digest: str, fields: tuple[str, ...], job: str) -> dict[str, Any]:
+def _read(path: Path, digest: str, forms: tuple[tuple[str, ...], ...], job: str) -> dict[str, Any]:
     name = f"{path.parent.name}/{path.name}"
     if not digest:
         message = f"the {job} job told no digest of {name}: it did not deliver it"
@@ -174,7 +216,7 @@ def _read(path: Path, digest: str, fields: tuple[str, ...], job: str) -> dict[st
             TAMPERED,
         )
     try:
-        values = _closed(json.loads(data), fields)
+        values = _closed(json.loads(data), *forms)
         if values["version"] != 1:
             raise ValueError("its version is not 1")
         return values
@@ -187,10 +229,21 @@ def _malformed(path: Path, error: Exception) -> InputError:
     return InputError(message, "Run the whole workflow again.")
 
 
-def _closed(value: object, fields: tuple[str, ...]) -> dict[str, Any]:
-    if not isinstance(value, dict) or set(value) != set(fields):
-        raise ValueError(f"an object with {', '.join(fields)} was expected")
+def _closed(value: object, *forms: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(value, dict) or set(value) not in map(set, forms):
+        raise ValueError(f"an object with {', '.join(forms[0])} was expected")
     return value
+
+
+def _talk(value: object) -> Talk | None:
+    if value is None:
+        return None
+    given = _closed(value, _TALK)
+    numbers = (given["cost"], given["exit_code"])
+    if any(type(number) is not int or number < 0 for number in numbers):
+        raise ValueError("a count was expected")
+    texts = {name: _text(given[name]) for name in _TALK if name not in ("cost", "exit_code")}
+    return Talk(**texts, cost=numbers[0], exit_code=numbers[1])
 
 
 def _texts(value: object) -> dict[str, str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.contract.document.problems import Problem
+from bot.proof.assignment import Answers
 from bot.workflow.contracts import Read
 
 MOST_JOBS = 256
@@ -37,7 +38,18 @@ class Item:
     words: str = ""  # an answer, or why the contract was refused as a whole
     commit: str = ""  # what the contract was read from, or what a form's stands on; a push's own
     number: int = 0  # the pull request to close
+    answers: Answers | None = None  # what a model said of it, where the bot signed that before
     prefilled: str = ""  # what the form's address is filled in with, where text was no form
+
+    @property
+    def asks(self) -> bool:
+        """Whether a model has to be asked before anything can be written."""
+        return self.action is Action.PROPOSE and self.read is not None and self.read.is_open
+
+    @property
+    def builds(self) -> bool:
+        """Whether something is written before there is anything to tell."""
+        return self.action is Action.PROPOSE
 
     @property
     def path(self) -> str:
@@ -72,12 +84,16 @@ class Matrix:
     announce: tuple[Job, ...]
 
 
-def make_matrix(items: Iterable[Item]) -> Matrix:
-    """Spread the items over jobs: to write one each, and more only where GitHub has no more."""
+def make_matrix(items: Iterable[Item], has_model: bool = True) -> Matrix:
+    """Spread the items over jobs: to write one each, and more only where GitHub has no more.
+
+    What has to ask a model is built only where there is one.
+    """
     work = list(items)
-    asked = [item.key for item in work if item.action is Action.PROPOSE]
-    others = [item.key for item in work if item.action is not Action.PROPOSE]
-    told = [item.key for item in work if item.action is Action.PROPOSE and item.at]
+    built = [item for item in work if item.builds and (has_model or not item.asks)]
+    asked = [item.key for item in built]
+    others = [item.key for item in work if item not in built]
+    told = [item.key for item in built if item.at]
     build = tuple(Job(keys, leg) for leg, keys in zip(LEGS, spread(asked, len(LEGS)), strict=False))
     write = [
         Job(keys, job.leg)

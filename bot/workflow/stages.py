@@ -26,6 +26,7 @@ from bot.proof.examination import Examination
 from bot.proof.line import prove, written_by
 from bot.proof.line import write as write_candidate
 from bot.proof.targets import decide_targets
+from bot.workflow.asking import adopt, ask
 from bot.workflow.candles import with_candles
 from bot.workflow.context import Context
 from bot.workflow.contracts import read_contract
@@ -37,8 +38,10 @@ from bot.workflow.handover import (
     Handover,
     read_answers,
     read_case,
+    read_talk,
     write_answers,
     write_case,
+    write_talk,
 )
 from bot.workflow.items import Action, Item
 from sandbox_runner.recording import RecordingSandbox, ReplayingSandbox
@@ -56,17 +59,32 @@ def generate(context: Context, item: Item, out: Path, before: Digests = NOTHING)
         return ""
     if item.read is None or item.read.loaded is None or item.action is not Action.PROPOSE:
         raise InputError(f"there is no contract to write code for under {item.key}")
-    loaded = item.read.loaded
+    loaded, answers = item.read.loaded, item.answers
     shop = context.workshop(regenerate=item.regenerate)
     coder = shop.open_coder(loaded.strategy)
+    told = read_talk(out, item.key, before.case) if before.case else (None, True)
+    if not told[1]:
+        return ""
     handed = read_case(out, item.key, before.case).candidates if before.case else ()
     if handed and len(handed) >= coder.rounds:
         return ""
     checked = with_candles(item, context.repository)
-    if checked.problems:
+    if checked.action is Action.REFUSE:
         context.say(f"{checked.problems[0]}; the write job tells it on GitHub")
         return ""
-    work = take_on(loaded, shop)
+    talk = told[0]
+    if item.asks and talk is not None:
+        loaded, answers = adopt(context, item.read, talk)
+    elif item.asks:
+        asked = ask(context, item, shop)
+        if asked is None:
+            return ""
+        talk = asked.talk
+        if asked.loaded is None:
+            context.say(f"{item.path}: {talk.error}")
+            return write_talk(out, item.key, talk)
+        loaded, answers = asked.loaded, asked.answers
+    work = take_on(loaded, shop, answers)
     if find_earlier(work, shop).closed:
         context.say(f"{work.task}: nothing to do, its pull request was closed")
         return ""
@@ -79,7 +97,7 @@ def generate(context: Context, item: Item, out: Path, before: Digests = NOTHING)
         failures = (*failures, proven.failure)
     context.say(f"{work.task}: writing the strategy and its tests, round {len(failures) + 1}")
     candidate = write_candidate(work, coder, failures)
-    return write_case(out, item.key, handover_of(work, candidate, handed))
+    return write_case(out, item.key, replace(handover_of(work, candidate, handed), talk=talk))
 
 
 def handover_of(
@@ -131,11 +149,16 @@ def _anchor(context: Context, item: Item) -> str:
     return context.forge.threads.anchor(item.comment) if item.comment else ""
 
 
-def run_gates(key: str, digests: Digests, folder: Path, prover: Prover) -> tuple[Examination, str]:
+def run_gates(
+    key: str, digests: Digests, folder: Path, prover: Prover
+) -> tuple[Examination | None, str]:
     """Run a candidate in the sandbox, and hand on what the sandbox answered in all rounds.
 
-    Gives what the gates say here, which nobody trusts, and the digest of what was handed on.
+    Gives what the gates say here, which nobody trusts, and the digest of what was handed on; or
+    nothing, where a model gave no answer that a candidate could be written from.
     """
+    if not read_talk(folder, key, digests.case)[1]:
+        return None, ""
     case = read_case(folder, key, digests.case)
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
@@ -167,7 +190,11 @@ def deliver(context: Context, item: Item, folder: Path, digests: Digests) -> Res
     if item.read is None or item.read.loaded is None:
         raise InputError(f"there is no contract under {item.key}")
     shop = context.workshop(regenerate=still_to_regenerate(context, item))
-    work = take_on(item.read.loaded, shop)
+    loaded, answers = item.read.loaded, item.answers
+    if item.asks:
+        talk, _ = read_talk(folder, item.key, digests.case)
+        loaded, answers = adopt(context, item.read, talk)
+    work = take_on(loaded, shop, answers)
 
     def open_coder(contract: Contract) -> Coder:
         case = read_case(folder, item.key, digests.case)

@@ -29,6 +29,7 @@ from bot.workflow.contracts import (
 from bot.workflow.form import OPEN_THE_FORM, contract_from_form, contract_path
 from bot.workflow.items import Action, Item, key_of
 from bot.workflow.prefill import prefilled
+from bot.workshop import may_ask
 
 DEPLOY_VERBS = ("approve", "halt", "rollback")
 
@@ -229,10 +230,16 @@ class _Planner:
         words = ""
         if read.task is not None:
             words = self._taken(read.path, read.task, commit)
-        action = Action.PROPOSE if read.task is not None and not words else Action.REFUSE
+        fits = read.task is not None and not words and (not read.is_open or self._may_ask(read))
+        action = Action.PROPOSE if fits else Action.REFUSE
         return Item(
             action, key_of(read.path), read, at, comment, regenerate, words=words, commit=commit
         )
+
+    def _may_ask(self, read: Read) -> bool:
+        """Whether settings and contract let a model say what the contract's prose means."""
+        wanted = read.loaded is not None and read.loaded.strategy.coder != "template"
+        return wanted and may_ask(self._settings.coder)
 
     def _taken(self, path: str, task: TaskName, commit: str) -> str:
         """Why a task's name is not free; two contracts would overwrite each other's branch."""

@@ -4,7 +4,9 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.errors import InputError, StratwrightError, WorldError
+from bot.clock import MACHINE_CLOCK
+from bot.coder.model.prices import dollars
+from bot.errors import InputError, RefusedError, StratwrightError, WorldError
 from bot.forge.port import CHECK, Annotation, Check, PullRequestForbidden, PullState, Thread
 from bot.forge.reasons import STATES, Reason, reason_of
 from bot.git.identity import task_of_branch
@@ -24,11 +26,13 @@ from bot.report.status import (
     text_part,
 )
 from bot.workflow.approval_state import show_state
+from bot.workflow.asking import answered_before, raise_for
 from bot.workflow.candles import with_candles
 from bot.workflow.context import Context
 from bot.workflow.contracts import tasks_of
+from bot.workflow.costs import BRANCH, Entry, book
 from bot.workflow.form import OPEN_THE_FORM
-from bot.workflow.handover import Digests
+from bot.workflow.handover import Digests, Talk, read_talk
 from bot.workflow.items import Action, Item
 from bot.workflow.stages import deliver, proof_link
 from bot.workflow.withdrawal import put_back, withdraw
@@ -73,8 +77,11 @@ def write(context: Context, item: Item, folder: Path, digests: Digests) -> Writt
     """
     try:
         context.forge.leave_room(ROOM)
+        talk = _booked(context, item, folder, digests)
         item = with_candles(item, context.repository)
-        if item.action is Action.PROPOSE:
+        if item.asks and (talk is None or talk.error):
+            done = _unanswered(context, item, talk)
+        elif item.action is Action.PROPOSE:
             done = _propose(context, item, folder, digests)
         else:
             done = _ACTIONS[item.action](context, item)
@@ -87,6 +94,47 @@ def write(context: Context, item: Item, folder: Path, digests: Digests) -> Writt
         if item.at or status.stopped or done.needs_click or _complained(context, item):
             _tell(context, item, status)
     return done
+
+
+def _booked(context: Context, item: Item, folder: Path, digests: Digests) -> Talk | None:
+    """Take over what a model was told, and book what it cost before anything else is done."""
+    if not item.asks or not digests.case:
+        return None
+    talk, _ = read_talk(folder, item.key, digests.case)
+    if talk is not None and talk.cost:
+        day = MACHINE_CLOCK.now().date().isoformat()
+        run, model = context.runner.run, talk.model[:100]
+        entry = Entry(
+            day=day, run=run, key=item.key, case=digests.case, model=model, cost=talk.cost
+        )
+        book(context.repository, entry)
+        context.say(f"{_name(item)}: booked {dollars(talk.cost)} US dollars on {BRANCH}")
+    return talk
+
+
+def _unanswered(context: Context, item: Item, talk: Talk | None) -> Written:
+    """Say why there is no expression: nobody to ask, asked before, or no answer that holds."""
+    if _superseded(context, item):
+        return _newer(item)
+    pull = answered_before(context, item) if talk is None else None
+    if pull is not None:
+        words = (
+            f"#{pull.number} holds what a model made of this prose; nobody was asked again. "
+            "Write `/stratwright regenerate` under it to ask once more."
+        )
+        return Written("unchanged", 0, Status(_name(item), len(STEPS), words))
+    if talk is None:
+        return _refuse(context, replace(item, action=Action.REFUSE))
+    if talk.exit_code != RefusedError.exit_code:
+        raise_for(talk)
+    paid = f"{markdown_text(talk.model, 100)} was asked for {dollars(talk.cost)} US dollars"
+    words = f"No answer of the model can be used; nothing was pushed. {paid}."
+    parts = (text_part("What was wrong with every answer", talk.error), markdown_text(talk.hint))
+    if not item.at:
+        remark = Annotation(item.path, 1, talk.error[:1000], "stratwright")
+        _check_contract(context, item, "the prose was not answered", parts[0], (remark,))
+    status = Status(_name(item), 1, words, True, parts, context.runner.run_url)
+    return Written("blocked", 1, status)
 
 
 def _propose(context: Context, item: Item, folder: Path, digests: Digests) -> Written:

@@ -29,6 +29,7 @@ class Asking:
     settings: CoderSettings
     open_model: Callable[[], Model]
     wait: Callable[[float], None] = time.sleep
+    ledger: Path | None = None  # the folder of the days' ledgers; None for this user's own
 
     def ask(self, root: Mapping[str | int, object]) -> Transcript:
         """Ask for all open rules of a contract.
@@ -41,7 +42,9 @@ class Asking:
         given, begun = self.settings, time.monotonic()
         price = price_of(given.model, given.price_per_million_usd)
         here, today = given.max_cost_per_invocation_usd, given.max_cost_per_day_usd
-        budget = Budget(int(here * 1_000_000), int(today * 1_000_000), ledger_folder())
+        budget = Budget(
+            int(here * 1_000_000), int(today * 1_000_000), self.ledger or ledger_folder()
+        )
 
         def book(request: Request) -> Callable[[Reply | None, bool], int]:
             name = budget.set_aside(price.at_most(request.size, request.max_tokens))

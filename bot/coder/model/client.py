@@ -29,8 +29,8 @@ _LONGEST_WAIT_S = 60.0
 class MessagesApi:
     """Asks a model over HTTP; retries are the caller's, who counts what each may cost."""
 
-    def __init__(self, base_url: str | None = None) -> None:
-        """Open the client with the key of the environment.
+    def __init__(self, base_url: str | None = None, key: str = "") -> None:
+        """Open the client with a key, by default that of the environment.
 
         Raises:
             InputError: the SDK is not installed, or no key is set.
@@ -39,7 +39,7 @@ class MessagesApi:
             import anthropic
         except ImportError:
             raise InputError("the SDK of the model is not installed", HOW_TO_INSTALL) from None
-        key = os.environ.get(KEY)
+        key = key or os.environ.get(KEY, "")
         if not key:
             raise InputError(f"no key for a model is set: {KEY} is empty")
         address = base_url or os.environ.get("ANTHROPIC_BASE_URL") or ""

@@ -3,7 +3,7 @@
 import copy
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,8 +77,10 @@ class Judged:
 
 
 @contextmanager
-def judged_contracts(folder: Path, contracts: dict[str, str]) -> Iterator[Judged]:
-    """Let a push of contracts go through plan, generate and gates."""
+def judged_contracts(
+    folder: Path, contracts: dict[str, str], model: Mapping[str, str] | None = None
+) -> Iterator[Judged]:
+    """Let a push of contracts go through plan, generate and gates; `model` has a model's key."""
     with GitHubServer() as hub:
         world = make_world(folder, hub)
         world.hosted.settings.can_approve_pull_request_reviews = True
@@ -92,6 +94,9 @@ def judged_contracts(folder: Path, contracts: dict[str, str]) -> Iterator[Judged
             arguments = ["event", stage, *legs.arguments(stage, row)]
             arguments += ["--handover", str(folder / "handover")]
             more = {"GITHUB_TOKEN": token, "GITHUB_OUTPUT": str(legs.output(stage, row))}
+            if model:
+                more |= {"STRATWRIGHT_HAS_MODEL": "true"} if stage == "plan" else {}
+                more |= model if stage == "generate" else {}
             with variables({**base, **more}):
                 assert main([*arguments, "--repository", str(world.clone)]) == 0
 

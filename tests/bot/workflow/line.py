@@ -36,6 +36,8 @@ class Legs:
             # In the first round nothing was handed on yet.
             given.append(f"--cases={self._handed('generate', row)}")
             given.append(f"--answers={self._handed('gates', row)}")
+        if stage == "generate":
+            given.append(f"--ceiling={row['ceiling']}")
         return given
 
     def _handed(self, job: str, row: dict[str, Any]) -> str:
@@ -83,8 +85,12 @@ def run_event(
     run: int = 100,
     between: Callable[[str, Path], None] = lambda job, folder: None,
     rounds: int = 1,
+    model: Mapping[str, str] | None = None,
 ) -> Ran:
-    """Let an event go through plan, announce, generate, gates and write, as the workflow would."""
+    """Let an event go through plan, announce, generate, gates and write, as the workflow would.
+
+    `model` holds the variables of a repository that has a model's key.
+    """
     world.fetch()
     folder = world.clone.parent / f"run-{run}"
     folder.mkdir()
@@ -101,7 +107,10 @@ def run_event(
         arguments = ["event", stage, *legs.arguments(stage, row)]
         arguments += ["--handover", str(folder / "handover"), "--repository", str(world.clone)]
         output = legs.output(stage, row)
-        with variables({**base, "GITHUB_TOKEN": token, "GITHUB_OUTPUT": str(output)}):
+        more = {"STRATWRIGHT_HAS_MODEL": "true"} if model and stage == "plan" else {}
+        if model and stage == "generate" and row["ceiling"]:
+            more = dict(model)
+        with variables({**base, "GITHUB_TOKEN": token, "GITHUB_OUTPUT": str(output), **more}):
             ran.codes[stage] = max(ran.codes.get(stage, 0), main(arguments))
         if stage == "plan":
             ran.outputs = read_matrix(output)
