@@ -3,6 +3,8 @@
 import json
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from git import GitError, Repo
 
@@ -97,7 +99,7 @@ def released_action() -> str:
     """The action of this release, by the commit that it was built from, or that is checked out.
 
     Raises:
-        InputError: this copy is neither a release nor a checkout.
+        InputError: this copy is neither a release nor a checkout, nor installed from one.
     """
     try:
         stamp = json.loads(_STAMP.read_bytes())
@@ -105,13 +107,25 @@ def released_action() -> str:
     except (OSError, ValueError, KeyError, TypeError):
         pass
     try:
-        return f"{ACTION}@{Repo(_HOME).head.commit.hexsha}"
+        return f"{ACTION}@{_installed_commit() or Repo(_HOME).head.commit.hexsha}"
     except (GitError, ValueError):
         raise InputError(
             "this copy of stratwright is neither a release nor a checkout, so it does not know its "
             "own commit",
             f"stratwright init --action {ACTION}@<40 hex digits> writes the workflow.",
         ) from None
+
+
+def _installed_commit() -> str:
+    """Gives the commit that pip installed this copy from, by the note that pip leaves beside it."""
+    try:
+        note = json.loads(next(_HOME.glob("stratwright-*.dist-info/direct_url.json")).read_bytes())
+        if "vcs_info" in note:
+            return str(note["vcs_info"]["commit_id"])
+        folder = url2pathname(urlsplit(note["url"]).path) if "dir_info" in note else ""
+        return Repo(folder).head.commit.hexsha if folder else ""
+    except (StopIteration, OSError, ValueError, KeyError, TypeError, GitError):
+        return ""
 
 
 def _template(name: str) -> str:

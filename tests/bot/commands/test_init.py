@@ -137,6 +137,28 @@ def test_a_release_pins_its_own_commit(tmp_path: Path, monkeypatch: pytest.Monke
     assert released_action() == f"stratwright/stratwright@{'c' * 40} # v0.1.0"
 
 
+@pytest.mark.parametrize("way", ["vcs", "folder"])
+def test_a_copy_that_pip_installed_pins_the_commit_it_came_from(
+    way: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = Path(__file__).parents[3]
+    url = "https://github.com/stratwright/stratwright"
+    notes = {
+        "vcs": {"url": url, "vcs_info": {"vcs": "git", "commit_id": "d" * 40}},
+        "folder": {"url": source.as_uri(), "dir_info": {}},
+    }
+    note = tmp_path / "site/stratwright-0.1.0.dist-info/direct_url.json"
+    note.parent.mkdir(parents=True)
+    note.write_text(json.dumps(notes[way]))
+    monkeypatch.setattr(starter, "_HOME", tmp_path / "site")
+    assert main(["init", str(root)]) == 0
+    pinned = re.findall(r"uses: stratwright/stratwright@(\S+)", (root / WORKFLOW).read_text())
+    head = subprocess.run(
+        ["git", "-C", source, "rev-parse", "HEAD"], capture_output=True, check=True
+    )
+    assert set(pinned) == {"d" * 40 if way == "vcs" else head.stdout.decode().strip()}
+
+
 def test_a_label_that_could_leave_its_expression_is_refused() -> None:
     with pytest.raises(InputError, match="label"):
         workflow_text(Settings(label="x') || (true"), ACTION)
