@@ -1,7 +1,8 @@
 // Looks at pages in a real Chromium: `node look_at_page.mjs PAGE... [--shots DIR]` prints a JSON list.
 //
 // Every page is opened at two widths, light and dark. What is told: what the console said, by how many
-// pixels the page is wider than its window, how tall it is, and the serious findings of axe.
+// pixels the page is wider than its window, which tables do not fit, how tall it is, and the
+// serious findings of axe.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename } from "node:path";
@@ -30,6 +31,11 @@ async function look(browser, path, width, colorScheme) {
     const root = document.documentElement;
     return [root.scrollWidth - root.clientWidth, root.scrollHeight];
   });
+  const cut = await page.evaluate(() =>
+    [...document.querySelectorAll(".wide")]
+      .filter((box) => box.scrollWidth > box.clientWidth)
+      .map((box) => box.getAttribute("aria-label")),
+  );
   if (shots) {
     const name = `${basename(path, ".html")}-${width}-${colorScheme}.png`;
     await page.screenshot({ path: `${shots}/${name}`, fullPage: true });
@@ -40,7 +46,7 @@ async function look(browser, path, width, colorScheme) {
     .filter((finding) => ["serious", "critical"].includes(finding.impact))
     .map((finding) => `${finding.id}: ${finding.nodes.map((node) => node.target).join(" | ")}`);
   await context.close();
-  return { page: path, width, colorScheme, said, excess, height, serious };
+  return { page: path, width, colorScheme, said, excess, cut, height, serious };
 }
 
 const executablePath = process.env.STRATWRIGHT_CHROMIUM || "/usr/bin/chromium";

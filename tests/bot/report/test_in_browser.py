@@ -77,6 +77,13 @@ def test_no_page_is_wider_than_its_window(seen: list[dict[str, Any]]) -> None:
             assert one["excess"] == 0, one
 
 
+def test_the_table_of_years_is_whole_on_a_phone(seen: list[dict[str, Any]]) -> None:
+    narrow = [one for one in seen if "report" in one["page"] and one["width"] == 390]
+    assert narrow
+    assert all("By year" not in one["cut"] for one in narrow), narrow
+    assert "By year" in report_html(told("channel_breakout"))
+
+
 def test_the_console_stays_silent_though_names_and_notes_are_markup(
     seen: list[dict[str, Any]],
 ) -> None:
