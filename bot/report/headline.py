@@ -42,10 +42,15 @@ def figures_of(summary: Summary) -> dict[str, Any]:
 
 def told_lines(summary: Summary) -> list[str]:
     """What a terminal says of a backtest: the line, and what needs saying beside it."""
-    silence = no_trade_words(summary)
-    more = (rejection_words(summary), collision_words(summary))
-    lines = (figure_line(summary), silence, *(words for words in more if words not in silence))
+    lines = (figure_line(summary), no_trade_words(summary), *words_beside(summary))
     return [one_line(line, LONGEST_LINE) for line in lines if line]
+
+
+def words_beside(summary: Summary) -> list[str]:
+    """What a trader has to know beside the figures, as far as `no_trade_words` does not say it."""
+    told = no_trade_words(summary)
+    more = (rejection_words(summary), warmup_words(summary), collision_words(summary))
+    return [f"{words[0].upper()}{words[1:]}" for words in more if words and words not in told]
 
 
 def _tenths(value: Any, *, sign: bool = False) -> str:
@@ -92,6 +97,15 @@ def collision_words(summary: Summary) -> str:
     )
 
 
+def warmup_words(summary: Summary) -> str:
+    """Says that the data ends before the indicators are complete; empty if it does not."""
+    needed, bars = number(part(summary, "signals").get("warmup")), number(summary.get("bars"))
+    if not needed or not bars or needed < bars:
+        return ""
+    complete = f"complete after {counted(needed, 'candle')}"
+    return f"the indicators are {complete}, the data has {count(bars)}."
+
+
 def no_trade_words(summary: Summary) -> str:
     """Why there is no finished trade; empty if there is one, or no candle was played."""
     if number(summary.get("total_trades")) or not number(summary.get("bars")):
@@ -108,9 +122,8 @@ def _reason(summary: Summary) -> str:
     signals = part(summary, "signals")
     if not signals:
         return "the strategy asked for none."
-    if (number(signals.get("warmup")) or 0) >= (number(summary.get("bars")) or 0):
-        needed = counted(signals.get("warmup"), "candle")
-        return f"the indicators are complete after {needed}, the data has {count(summary['bars'])}."
+    if short := warmup_words(summary):
+        return short
     entries = {
         name: rule for name, rule in part(signals, "rules").items() if name.startswith("enter_")
     }

@@ -26,11 +26,9 @@ from bot.report.figures import (
 )
 from bot.report.headline import (
     CAUSES,
-    collision_words,
     figure_line,
-    no_trade_words,
     part,
-    rejection_words,
+    words_beside,
 )
 from bot.report.inert import one_line
 from bot.report.story import Judged, Story
@@ -195,9 +193,7 @@ def open_end_words(story: Story) -> str:
             f"{counted(forced, 'position')} {verb} still open at the end: closed at the last "
             f"price ({profit}), listed, not counted in the statistics."
         )
-    told = no_trade_words(story.summary)
-    more = (rejection_words(story.summary), collision_words(story.summary))
-    return " ".join([*parts, *(words for words in more if words not in told)])
+    return " ".join([*parts, *words_beside(story.summary)])
 
 
 def compact_words(story: Story) -> str:

@@ -1,10 +1,14 @@
 """The one line of figures, and the sentence that says why there are no trades."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from bot.report.headline import collision_words, figure_line, no_trade_words, told_lines
+from bot.report.page import report_html
+from bot.report.proposal import pull_request_body
+from bot.report.wording import open_end_words
 from tests.bot.report.stories import told
 
 RULE = {"held": 0, "clauses": [{"words": "rsi is below 2", "held": 0}]}
@@ -63,6 +67,17 @@ def test_what_has_no_meaning_is_a_dash_and_zero_has_no_sign() -> None:
 )
 def test_no_trades_have_a_reason(changes: dict[str, Any], words: str) -> None:
     assert words in no_trade_words(summary(**changes))
+
+
+def test_a_warm_up_longer_than_the_data_is_told_beside_trades_too() -> None:
+    told_of = summary(total_trades=17, signals={"warmup": 7014})
+    assert told_lines(told_of)[1:] == [
+        "The indicators are complete after 7,014 candles, the data has 3,000."
+    ]
+    story = replace(told(), summary=told_of)
+    assert "complete after 7,014 candles" in open_end_words(story)
+    assert "complete after 7,014 candles" in pull_request_body(story)
+    assert "complete after 7,014 candles" in report_html(story)
 
 
 def test_clauses_that_exclude_each_other_are_named() -> None:
