@@ -15,7 +15,7 @@ from bot.files import cache_folder
 from bot.knowledge.pages import Passage, page_files, passages, read_page, read_words
 from bot.knowledge.port import Answer
 from bot.knowledge.ranking import rank
-from bot.knowledge.wording import Wording, deletions, squeezed
+from bot.knowledge.wording import Wording, deletions, plain_words, squeezed
 
 # What the form of an index depends on, beside the pages.
 _CODE = tuple(Path(__file__).with_name(f"{name}.py") for name in
@@ -121,7 +121,7 @@ def _make(place: Path, brains: tuple[Path, ...], files: dict[str, Path]) -> None
             database.execute("INSERT INTO pages VALUES (?, ?, ?)", (page.name, inner, page.text))
             for passage in passages(page, words["symbols"]):
                 _add(database, wording, passage)
-        _add_near(database)
+        _add_near(database, wording.plain)
         _weigh(database)
         kept = {"same": words["same"], "silent": words["silent"]}
         told = {"digest": f"sha256:{digest.hexdigest()}", "words": json.dumps(kept)}
@@ -138,7 +138,7 @@ def _add(database: sqlite3.Connection, wording: Wording, passage: Passage) -> No
         (passage.page, passage.path, passage.symbol, passage.kind, passage.source, passage.text),
     ).lastrowid
     texts = (passage.symbol, passage.aliases, f"{passage.kind} {passage.text}")
-    stems = [" ".join(wording.stems(text)) for text in texts]
+    stems = [" ".join(wording.stems(plain_words(text))) for text in texts]
     database.execute("INSERT INTO words(rowid, symbol, aliases, body) VALUES (?, ?, ?, ?)",
                      (number, *stems))  # fmt: skip
     last = passage.symbol.rpartition(".")[2]
@@ -148,7 +148,7 @@ def _add(database: sqlite3.Connection, wording: Wording, passage: Passage) -> No
         near = ((f"={spelling}", squeezed(name)) for spelling in deletions(squeezed(name)))
         database.executemany("INSERT INTO near VALUES (?, ?)", near)
     for alias in passage.aliases.split(","):
-        told = sorted(set(wording.asked(alias)))
+        told = sorted(set(wording.asked(plain_words(alias))))
         if told:
             row = "INSERT INTO aliases(size, id) VALUES (?, ?)"
             alias_number = database.execute(row, (len(told), number)).lastrowid
@@ -156,9 +156,9 @@ def _add(database: sqlite3.Connection, wording: Wording, passage: Passage) -> No
             database.executemany("INSERT INTO alias_words VALUES (?, ?)", rows)
 
 
-def _add_near(database: sqlite3.Connection) -> None:
+def _add_near(database: sqlite3.Connection, words: frozenset[str]) -> None:
     """Every known stem under each of its spellings with one letter left out."""
-    known = [row[0] for row in database.execute("SELECT term FROM known")]
+    known = words.union(row[0] for row in database.execute("SELECT term FROM known"))
     rows = ((spelling, word) for word in known if len(word) > 3 for spelling in deletions(word))
     database.executemany("INSERT INTO near VALUES (?, ?)", rows)
 

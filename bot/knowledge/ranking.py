@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import chain, pairwise
 
-from bot.knowledge.wording import Wording, deletions, squeezed, stem
+from bot.knowledge.wording import Wording, deletions, plain_words, squeezed, stem
 
 # How much a package counts where a question names none; what contracts are made of comes first.
 _PRIOR = {"TA-Lib": 1.15, "Stratwright": 1.15, "Freqtrade": 1.0, "CCXT": 0.95, "optuna": 0.8,
@@ -31,11 +31,12 @@ _LONG = 5
 def rank(database: sqlite3.Connection, wording: Wording, question: str) -> list[tuple[int, float]]:
     """The best passages and their scores, best first."""
     question = _ASKS_MEANING.sub(r"\1", question)
-    told = wording.asked(question[:400])
-    asked = [_known(database, word) for word in dict.fromkeys(told)]
+    spelt = [_known(database, wording, word) for word in plain_words(question[:400])]
+    told = wording.asked([word for word in spelt if word])
+    asked = list(dict.fromkeys(told))
     # "black list" is "blacklist" too.
     asked += [word for word in map("".join, pairwise(told)) if _count(database, word)]
-    asked = list(dict.fromkeys(word for word in asked if word))
+    asked = list(dict.fromkeys(asked))
     scores: defaultdict[int, float] = defaultdict(float)
     # Names say "last n candles" where questions say "last 20 candles".
     counted = ["n"] if re.search(r"\b\d+\b", question) else []
@@ -73,9 +74,9 @@ def _about(
     )
 
 
-def _known(database: sqlite3.Connection, word: str) -> str:
+def _known(database: sqlite3.Connection, wording: Wording, word: str) -> str:
     """The word itself if it is short or the brain has it, else the nearest, else nothing."""
-    if len(word) <= 3 or _count(database, word):
+    if len(word) <= 3 or word in wording.plain or word in wording.silent or _count(database, word):
         return word
     spellings = deletions(word)
     marks = ",".join("?" * len(spellings))

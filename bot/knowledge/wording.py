@@ -36,19 +36,20 @@ class Wording:
         for word, phrases in words["same"].items():
             for phrase in (word, *phrases.split(",")):
                 self._canonical[tuple(plain_words(phrase))] = word
+        self.plain = frozenset(word for phrase in self._canonical for word in phrase)
         self._longest = max(map(len, self._canonical), default=1)
         # "exponential moving average" is found too when "moving avg" was replaced before it.
         for known, word in [*self._canonical.items()]:
             shorter = tuple(self._replaced(list(known), len(known) - 1))
             self._canonical.setdefault(shorter, word)
 
-    def stems(self, text: str) -> list[str]:
-        """The stems of a text, with phrases replaced by the one word that stands for them."""
-        return list(self._replaced(list(self._replaced(plain_words(text)))))
+    def stems(self, words: list[str]) -> list[str]:
+        """Plain words with phrases replaced by the one word that stands for them."""
+        return list(self._replaced(list(self._replaced(words))))
 
-    def asked(self, question: str) -> list[str]:
-        """The stems of a question without the words that say nothing; all if none is left."""
-        stems = self.stems(question)
+    def asked(self, words: list[str]) -> list[str]:
+        """The same without the words that say nothing; all if none is left."""
+        stems = self.stems(words)
         return [word for word in stems if word not in self.silent] or stems
 
     def _replaced(self, words: list[str], longest: int = 9) -> Iterator[str]:
