@@ -22,7 +22,7 @@ _PRIOR_OF_KIND = {"section": 0.95, "setting": 0.9, "method of the bot": 0.7, "ol
 # "What does exit code 4 mean" asks for no average.
 _ASKS_MEANING = re.compile(r"^(\s*what do(?:es)? .+?) means?\W*$", re.IGNORECASE)
 _MOST = 60
-_ALIAS = 12.0
+_ALIAS = 14.0
 _RARE = 6.0
 # Letters from which on a name may be misspelt and still be meant.
 _LONG = 5
@@ -114,13 +114,13 @@ def _by_alias(
     query = (
         "SELECT id, weight, count(*), group_concat(word) FROM alias_words "  # noqa: S608
         f"JOIN aliases USING (alias) WHERE word IN ({marks}) "
-        "GROUP BY alias HAVING count(*) >= max(size - 1, min(size, 2))"
+        "GROUP BY alias HAVING 2 * count(*) >= size"
     )
     every = sum(weights.values())
     best: dict[int, float] = {}
     for number, weight, shared, words in database.execute(query, asked):
         told = sum(weights.get(word, 0.5) for word in words.split(","))
-        said = (told / weight) ** 2 * math.sqrt(shared) * (0.4 + 0.6 * told / every)
+        said = (told / weight) ** 2 * math.sqrt(shared) * (0.2 + 0.8 * told / every)
         best[number] = max(best.get(number, 0.0), _ALIAS * said)
     yield from best.items()
 
