@@ -1,14 +1,17 @@
 """Turns our own sources into mutants, one small change each, and counts those that tests notice.
 
-The same seed makes the same mutants of the same sources, so that two suites can be compared:
-`python -m tools.mutants --count 60 --seed 1 [--against OTHER_TREE] [--minutes 25]`. Each mutant
-stands in a copy of the tree, and the tests that answer to its file (`tools.quick` chooses; not
-those of whole lines) run until the first fails. A test that fails without any mutant kills none.
+The same seed makes the same mutants of the same sources: `python -m tools.mutants --count 60
+--seed 1 [--against OTHER_TREE] [--limit-s 30] [--minutes 25] [--journal FILE]`.
+Two trees are compared by mutants of functions that stand in both. Each mutant stands in a copy of
+its tree, and the tests that answer to its file (`tools.quick` chooses; not those of whole lines)
+run until the first fails or `--limit-s` is over. A test that fails without any mutant is left out.
+A journal keeps what was found, and the next run with it goes on from there.
 """
 
 import argparse
 import ast
 import importlib
+import json
 import os
 import random
 import shutil
@@ -16,7 +19,9 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +46,14 @@ _SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.And: ast.Or,
     ast.Or: ast.And,
 }
+# Whole lines, which the marks of an older tree do not tell.
+_LINES = ("tests/e2e/", "tests/fire/", "tests/security/", "tests/freqtrade/")
+_LINES += ("tests/bot/server/", "tests/bot/events/", "tests/bot/workflow/")
+_SKIPPED = {"codes", "freqtrade_files", "templates"}
+_CHANGES = ("operator", "constant", "not", "return")
+_HANGS_S = 60.0  # how long a test may go on after its time
 _KEPT = ("__pycache__", ".git", ".venv", "build", "dist", ".mypy_cache", ".hypothesis")
+_NOTHING = 5  # pytest found no test to run
 _BROKEN = 70  # of a process in which pytest did not begin
 _OURS = {"adapters", "Backtest", "benchmarks", "bot", "sandbox_runner", "tests", "tools"}
 _LIBRARIES = ("pytest", "numpy", "numba", "pandas", "talib", "pydantic", "jsonschema")
@@ -88,8 +100,7 @@ def _change(node: ast.AST, change: str) -> str:
 def seeded(rooms: tuple[str, ...], count: int, seed: int) -> list[Mutant]:
     """That many mutants, each file as likely as its length."""
     chance = random.Random(seed)
-    paths = sorted(path for room in rooms for path in (HOUSE / room).rglob("*.py"))
-    paths = [p for p in paths if not {"codes", "freqtrade_files", "templates"} & set(p.parts)]
+    paths = _sources(HOUSE, rooms)
     weights = [len(path.read_bytes()) for path in paths]
     found: list[Mutant] = []
     while len(found) < count:
@@ -100,12 +111,71 @@ def seeded(rooms: tuple[str, ...], count: int, seed: int) -> list[Mutant]:
     return found
 
 
+def _sources(tree: Path, rooms: Iterable[str]) -> list[Path]:
+    paths = sorted(path for room in rooms for path in (tree / room).rglob("*.py"))
+    return [path for path in paths if not _SKIPPED & set(path.relative_to(tree).parts)]
+
+
+def paired(
+    rooms: tuple[str, ...], count: int, seed: int, other: Path
+) -> list[tuple[Mutant, Mutant]]:
+    """That many mutants, each of a function that stands word for word in the other tree too."""
+    chance = random.Random(seed)
+    there = {key: place for place, key in _functions(other, ("bot", "Backtest"))}
+    here = [(place, there[key]) for place, key in _functions(HOUSE, rooms) if key in there]
+    weights = [len(ast.unparse(_function(HOUSE, *mine)[1])) for mine, _ in here]
+    found: list[tuple[Mutant, Mutant]] = []
+    while len(found) < count:
+        mine, twin = chance.choices(here, weights)[0]
+        _, function = _function(HOUSE, *mine)
+        nodes = list(ast.walk(function))
+        spot, change = chance.randrange(len(nodes)), chance.choice(_CHANGES)
+        if _change(nodes[spot], change):
+            pair = (_at(HOUSE, *mine, spot, change), _at(other, *twin, spot, change))
+            if pair not in found:
+                found.append(pair)
+    return found
+
+
+def _functions(tree: Path, rooms: Iterable[str]) -> list[tuple[tuple[str, int], str]]:
+    """Where each function stands (file, number in it), and what tells whether two are the same."""
+    return [
+        ((path.relative_to(tree).as_posix(), number), ast.dump(node))
+        for path in _sources(tree, rooms)
+        for number, node in enumerate(_defined(ast.parse(path.read_text("utf-8"))))
+    ]
+
+
+def _defined(module: ast.Module) -> list[ast.AST]:
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef
+    inner = [part for node in module.body for part in getattr(node, "body", ())]
+    return [node for node in [*module.body, *inner] if isinstance(node, kinds)]
+
+
+def _function(tree: Path, path: str, number: int) -> tuple[ast.Module, ast.AST]:
+    module = ast.parse(_text(tree, path))
+    return module, _defined(module)[number]
+
+
+@cache
+def _text(tree: Path, path: str) -> str:
+    return (tree / path).read_text("utf-8")
+
+
+def _at(tree: Path, path: str, number: int, spot: int, change: str) -> Mutant:
+    module, function = _function(tree, path, number)
+    node = list(ast.walk(function))[spot]
+    what = _change(node, change)
+    text = ast.unparse(ast.fix_missing_locations(module))
+    return Mutant(path, getattr(node, "lineno", 0), what, text)
+
+
 def _one(path: str, source: str, chance: random.Random) -> Mutant | None:
     tree = ast.parse(source)
     nodes = list(ast.walk(tree))
     for _ in range(200):
         node = chance.choice(nodes)
-        what = _change(node, chance.choice(("operator", "constant", "not", "return")))
+        what = _change(node, chance.choice(_CHANGES))
         if what:
             line = getattr(node, "lineno", 0)
             return Mutant(path, line, what, ast.unparse(ast.fix_missing_locations(tree)))
@@ -113,38 +183,43 @@ def _one(path: str, source: str, chance: random.Random) -> Mutant | None:
 
 
 class Suite:
-    """A copy of the tree with a suite of tests, in which one mutant at a time stands."""
+    """A copy of a tree with its suite of tests, in which one mutant at a time stands."""
 
-    def __init__(self, tests: Path, folder: Path) -> None:
+    def __init__(self, tree: Path, folder: Path) -> None:
         self.place = folder
-        shutil.copytree(HOUSE, folder, ignore=shutil.ignore_patterns(*_KEPT), symlinks=True)
-        if tests != HOUSE:
-            shutil.rmtree(folder / "tests")
-            ignored = shutil.ignore_patterns(*_KEPT)
-            shutil.copytree(tests / "tests", folder / "tests", ignore=ignored, symlinks=True)
+        self.broken: dict[str, bool] = {}
+        shutil.copytree(tree, folder, ignore=shutil.ignore_patterns(*_KEPT), symlinks=True)
         if (HOUSE / "build").exists():
             (folder / "build").symlink_to(HOUSE / "build")
         self._stamp = time.time()
 
     def attempt(self, mutant: Mutant, limit_s: float) -> tuple[str, str]:
         """How a mutant ended, and the test that killed it."""
-        chosen = choose([mutant.path], self.place)
-        if not chosen:
-            return "no test", ""
+        near = [test for test in choose([mutant.path], self.place) if not test.startswith(_LINES)]
+        while chosen := [test for test in near if not self.broken.get(test)]:
+            code, failed = self._with(mutant, chosen, limit_s)
+            if code == 0:
+                return "survived", ""
+            if code == _NOTHING:
+                break
+            if code is None or not failed or not self._fails_alone(failed, limit_s):
+                return "killed", failed
+        return "no test", ""
+
+    def _with(self, mutant: Mutant, chosen: list[str], limit_s: float) -> tuple[int | None, str]:
         path = self.place / mutant.path
         before = path.read_text("utf-8")
         self._write(path, mutant.text)
         try:
-            code, failed = self.run(chosen, limit_s)
+            return self.run(chosen, limit_s)
         finally:
             self._write(path, before)
-        ends = {0: "survived", 5: "no test", None: "killed"}
-        end = ends.get(code, "killed")
-        return end, (failed or chosen[0]) if end == "killed" and code is not None else ""
 
-    def sound(self, test: str, limit_s: float) -> bool:
-        """Whether a test passes without any mutant."""
-        return self.run([test], limit_s)[0] == 0
+    def _fails_alone(self, test: str, limit_s: float) -> bool:
+        """Whether a test, or a file that cannot be read, fails without any mutant."""
+        if test not in self.broken:
+            self.broken[test] = self.run([test], limit_s)[0] != 0
+        return self.broken[test]
 
     def _write(self, path: Path, text: str) -> None:
         path.write_text(text, "utf-8")
@@ -159,10 +234,11 @@ class Suite:
         if child == 0:
             code = _BROKEN
             try:
-                code = _run_here(self.place, chosen, said)
+                broken = [test for test, fails in self.broken.items() if fails]
+                code = _run_here(self.place, chosen, _Told(said, broken, limit_s))
             finally:
                 os._exit(code)
-        until = time.monotonic() + limit_s
+        until = time.monotonic() + limit_s + _HANGS_S
         while time.monotonic() < until:
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
@@ -181,18 +257,42 @@ def _read(path: Path) -> str:
 
 
 class _Told:
-    """Writes down the test that failed; pytest calls it."""
+    """Leaves out what is broken or too late, writes down the test that failed; pytest calls it."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, broken: list[str], limit_s: float) -> None:
         self.place = place
+        self.broken = set(broken)
+        self.until = time.monotonic() + limit_s
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Leave out what fails by itself; a failing property is not made smaller."""
+        from hypothesis import Phase, settings
+
+        items[:] = [item for item in items if item.nodeid not in self.broken]
+        for item in items:
+            test = getattr(item, "obj", None)
+            known = getattr(test, "_hypothesis_internal_use_settings", None)
+            if known is not None:
+                phases = (Phase.explicit, Phase.generate)
+                found = settings(known, phases=phases, database=None, deadline=None)
+                test._hypothesis_internal_use_settings = found
+
+    def pytest_runtest_setup(self) -> None:
+        """Begin no test when the time is over."""
+        import pytest
+
+        if time.monotonic() > self.until:
+            pytest.skip("time is over")
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Hear of a stage of a test."""
         if report.failed:
             self.place.write_text(report.nodeid, "utf-8")
 
+    pytest_collectreport = pytest_runtest_logreport
 
-def _run_here(place: Path, chosen: list[str], said: Path) -> int:
+
+def _run_here(place: Path, chosen: list[str], told: _Told) -> int:
     import pytest
 
     os.setsid()
@@ -205,32 +305,43 @@ def _run_here(place: Path, chosen: list[str], said: Path) -> int:
     sys.path.insert(0, str(place))
     os.environ["PYTHONPATH"] = str(place)
     command = ["-x", "-q", "-p", "no:cacheprovider", "-m", WITHOUT, *chosen]
-    return int(pytest.main(command, [_Told(said)]))
+    return int(pytest.main(command, [told]))
 
 
-def compare(suites: dict[str, Suite], mutants: list[Mutant], limit_s: float, until: float) -> str:
+Ends = dict[str, tuple[str, str]]
+
+
+def compare(
+    suites: dict[str, Suite],
+    mutants: list[dict[str, Mutant]],
+    limit_s: float,
+    until: float,
+    journal: Path | None = None,
+) -> str:
     """Try each mutant in each suite, as many as time permits; the counts as text."""
     for name in _LIBRARIES:  # read once, for each process begins as a copy of this one
         importlib.import_module(name)
-    ends: dict[str, list[tuple[str, str]]] = {name: [] for name in suites}
-    for mutant in mutants:
+    lines = journal.read_text("utf-8").splitlines() if journal and journal.exists() else []
+    ends: list[Ends] = [json.loads(line) for line in lines]
+    for mutant in mutants[len(ends) :]:
         if time.monotonic() > until:
             break
-        for name, suite in suites.items():
-            ends[name].append(suite.attempt(mutant, limit_s))
-        told = ", ".join(f"{name}: {found[-1][0]}" for name, found in ends.items())
-        print(f"{told:30} {mutant.path}:{mutant.line} {mutant.what}", flush=True)
-    lines = []
-    for name, found in ends.items():
-        killers = {test for end, test in found if end == "killed" and test}
-        broken = {test for test in sorted(killers) if not suites[name].sound(test, limit_s)}
-        fair = [end for end, test in found if test not in broken]
-        lines.append(
-            f"{name}: {len(found)} mutants, killed {fair.count('killed')}, "
-            f"survived {fair.count('survived')}, no quick test {fair.count('no test')}, "
-            f"not counted {len(found) - len(fair)} (their test fails by itself)"
-        )
-    return "\n".join(lines)
+        ends.append({name: suites[name].attempt(mutant[name], limit_s) for name in suites})
+        one = next(iter(mutant.values()))
+        told = ", ".join(f"{name}: {end}" for name, (end, _) in ends[-1].items())
+        print(f"{told:30} {one.path}:{one.line} {one.what}", flush=True)
+        if journal:
+            with journal.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(ends[-1]) + "\n")
+    return "\n".join(_count(name, [found[name][0] for found in ends]) for name in suites)
+
+
+def _count(name: str, ends: list[str]) -> str:
+    killed = ends.count("killed")
+    return (
+        f"{name}: {len(ends)} mutants, killed {killed} ({killed / max(1, len(ends)):.1%}), "
+        f"survived {ends.count('survived')}, no quick test {ends.count('no test')}"
+    )
 
 
 def main() -> int:
@@ -239,17 +350,23 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rooms", nargs="*", default=ROOMS)
-    parser.add_argument("--against", type=Path, help="a tree with another suite")
-    parser.add_argument("--limit-s", type=float, default=120.0, help="for the tests of one mutant")
+    parser.add_argument("--against", type=Path, help="another tree, to compare with")
+    parser.add_argument("--limit-s", type=float, default=30.0, help="for the tests of one mutant")
     parser.add_argument("--minutes", type=float, default=600.0, help="begin no mutant after these")
+    parser.add_argument("--journal", type=Path, help="a file of what was found, to go on from")
     args = parser.parse_args()
     until = time.monotonic() + 60 * args.minutes
+    rooms, made = tuple(args.rooms), list[dict[str, Mutant]]()
     with tempfile.TemporaryDirectory(prefix="stratwright-mutants-") as folder:
         suites = {"this suite": Suite(HOUSE, Path(folder, "this"))}
         if args.against:
-            suites["the other"] = Suite(args.against.resolve(), Path(folder, "other"))
-        mutants = seeded(tuple(args.rooms), args.count, args.seed)
-        print(compare(suites, mutants, args.limit_s, until))
+            there = args.against.resolve()
+            suites["the other"] = Suite(there, Path(folder, "other"))
+            pairs = paired(rooms, args.count, args.seed, there)
+            made = [dict(zip(suites, pair, strict=True)) for pair in pairs]
+        else:
+            made = [{"this suite": one} for one in seeded(rooms, args.count, args.seed)]
+        print(compare(suites, made, args.limit_s, until, args.journal))
     return 0
 
 

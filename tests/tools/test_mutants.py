@@ -57,16 +57,45 @@ def test_a_mutant_is_killed_by_a_test_that_fails_and_survives_one_that_does_not(
     assert suite.attempt(SOUND, 120) == ("no test", "")
 
 
-def test_a_test_that_fails_without_a_mutant_kills_none(
+def test_a_test_that_fails_without_a_mutant_is_left_out_and_the_next_one_judges(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     suite = mutants.Suite(HOUSE, tmp_path / "tree")
     test = "tests/bot/plan/test_added.py"
-    (suite.place / test).write_text("def test_it() -> None:\n    assert not 'sound'\n")
+    (suite.place / test).write_text(
+        "import bot.plan\n\n\ndef test_it() -> None:\n    assert not 'sound'\n\n\n"
+        "def test_other() -> None:\n    assert not hasattr(bot.plan, 'CHANGED')\n"
+    )
+    changed = mutants.Mutant(PATH, 1, "a name", SOUND.text + "CHANGED = 1\n")
     monkeypatch.setattr(mutants, "choose", lambda changed, house: [test])
-    assert suite.attempt(SOUND, 120) == ("killed", f"{test}::test_it")
-    told = mutants.compare({"these": suite}, [SOUND], 120, float("inf"))
-    assert told.startswith("these: 1 mutants, killed 0, survived 0, no quick test 0, not counted 1")
+    assert suite.attempt(SOUND, 120) == ("survived", "")
+    assert suite.attempt(changed, 120) == ("killed", f"{test}::test_other")
+    (suite.place / test).write_text("import nowhere.at_all\n")
+    assert suite.attempt(SOUND, 120) == ("no test", "")
+
+
+def test_a_journal_goes_on_where_it_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    suite = mutants.Suite(HOUSE, tmp_path / "tree")
+    monkeypatch.setattr(mutants, "choose", lambda changed, house: ["tests/bot/plan"])
+    journal, made = tmp_path / "journal", [{"these": SOUND}, {"these": BROKEN}]
+    told = mutants.compare({"these": suite}, made[:1], 120, float("inf"), journal)
+    assert told == "these: 1 mutants, killed 0 (0.0%), survived 1, no quick test 0"
+    monkeypatch.setattr(suite, "attempt", lambda mutant, limit_s: (mutant.what, ""))
+    made[1] = {"these": mutants.Mutant(PATH, 1, "killed", "")}
+    told = mutants.compare({"these": suite}, made, 120, float("inf"), journal)
+    assert told == "these: 2 mutants, killed 1 (50.0%), survived 1, no quick test 0"
+
+
+def test_two_trees_get_the_same_changes_of_the_functions_they_share(tmp_path: Path) -> None:
+    (tmp_path / "bot").mkdir()
+    source = (HOUSE / "bot/plan/milestones.py").read_text("utf-8")
+    (tmp_path / "bot/moved.py").write_text(f"FIRST = 1\n\n\n{source}")
+    for mine, other in mutants.paired(("bot/plan",), 5, 1, tmp_path):
+        assert (mine.path, other.path) == ("bot/plan/milestones.py", "bot/moved.py")
+        assert (mine.what, mine.line) == (other.what, other.line - 3)
+        assert ast.dump(ast.Module(ast.parse(other.text).body[1:], [])) == ast.dump(
+            ast.parse(mine.text)
+        )
 
 
 def test_without_pytest_nothing_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
