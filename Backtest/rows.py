@@ -46,7 +46,7 @@ def read_row(bar: Any, number: int) -> Row:
     )
 
 
-def _price(bar: Any, known: dict[str, Any], name: str, number: int) -> float:
+def _price(bar: Any, known: dict[str, object], name: str, number: int) -> float:
     if name not in known:
         raise CandleError(f"bar {number} has no {name}", f"It has: {', '.join(known)}", number)
     value = bar[known[name]]
@@ -58,7 +58,7 @@ def _price(bar: Any, known: dict[str, Any], name: str, number: int) -> float:
         ) from None
 
 
-def _time(bar: Any, known: dict[str, Any], number: int) -> int:
+def _time(bar: Any, known: dict[str, object], number: int) -> int:
     moment = next((bar[known[name]] for name in TIME_NAMES if name in known), None)
     if moment is None:
         moment = getattr(bar, "name", None)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from adapters.loop.strategy_decisions import AskedDecisions, SignalDecisions, essence
 from adapters.simbroker_adapter import SimBrokerAdapter
@@ -124,14 +125,14 @@ def _staged(bars: int, seed: int, minutes: int) -> pd.DataFrame:
     return _framed(rows, minutes)
 
 
-def added_up(values: Any) -> tuple[float, float]:
+def added_up(values: ArrayLike) -> tuple[float, float]:
     """Gives the sum of the values that are there, and the sum of each times its bar."""
     numbers = np.asarray(values, dtype=np.float64)
     known = np.where(np.isfinite(numbers), numbers, 0.0)
     return float(known.sum()), float((known * np.arange(len(known))).sum())
 
 
-def adds_up(values: Any, expected: tuple[float, float]) -> bool:
+def adds_up(values: ArrayLike, expected: tuple[float, float]) -> bool:
     """Says whether values add up to what is expected, as exactly as sums of so many can."""
     sizes = added_up(np.abs(np.asarray(values, dtype=np.float64)))
     pairs = zip(added_up(values), expected, sizes, strict=True)

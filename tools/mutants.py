@@ -47,8 +47,10 @@ _SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Or: ast.And,
 }
 # Whole lines, which the marks of an older tree do not tell.
-_LINES = ("tests/e2e/", "tests/fire/", "tests/security/", "tests/freqtrade/")
-_LINES += ("tests/bot/server/", "tests/bot/events/", "tests/bot/workflow/")
+_LINES = (
+    *("tests/e2e/", "tests/fire/", "tests/security/", "tests/freqtrade/"),
+    *("tests/bot/server/", "tests/bot/events/", "tests/bot/workflow/"),
+)
 _SKIPPED = {"codes", "freqtrade_files", "templates"}
 _CHANGES = ("operator", "constant", "not", "return")
 _HANGS_S = 60.0  # how long a test may go on after its time
@@ -270,7 +272,7 @@ class _Told:
 
         items[:] = [item for item in items if item.nodeid not in self.broken]
         for item in items:
-            test = getattr(item, "obj", None)
+            test: Any = getattr(item, "obj", None)
             known = getattr(test, "_hypothesis_internal_use_settings", None)
             if known is not None:
                 phases = (Phase.explicit, Phase.generate)

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bot.bus.port import CHANNELS, Event, EventError, parse_event
-from bot.errors import InputError
+from bot.bus.port import Event, Told, check_channel, read_event
 from bot.files import Line, append_line, read_lines
 
 _PAUSE_S = 0.2
@@ -20,16 +19,17 @@ class FileBus:
         """Append an event to its channel's file."""
         append_line(self.path(event.channel), event.to_json().encode("ascii"))
 
-    def read(self, channel: str, on_bad: Callable[[str], None] | None = None) -> Iterator[Event]:
+    def read(self, channel: str, on_bad: Told = None) -> Iterator[Event]:
         """Give all events of a channel, oldest first."""
-        for line in read_lines(self.path(channel)):
-            yield from self._parse(channel, line, on_bad)
+        path = self.path(channel)
+        for line in read_lines(path):
+            yield from read_event(_place(path, line), line.data, on_bad)
 
     def follow(
         self,
         channel: str,
         stop: Callable[[float], bool],
-        on_bad: Callable[[str], None] | None = None,
+        on_bad: Told = None,
         *,
         from_start: bool = True,
     ) -> Iterator[Event]:
@@ -39,7 +39,7 @@ class FileBus:
         while True:
             for line in read_lines(path, place):
                 place = line.end
-                yield from self._parse(channel, line, on_bad)
+                yield from read_event(_place(path, line), line.data, on_bad)
             if stop(_PAUSE_S):
                 return
 
@@ -49,18 +49,9 @@ class FileBus:
         Raises:
             InputError: if there is no such channel.
         """
-        if channel not in CHANNELS:
-            message = f"there is no channel {channel!r}"
-            raise InputError(message, f"Channels are: {', '.join(CHANNELS)}.")
+        check_channel(channel)
         return self._folder / f"{channel}.jsonl"
 
-    def _parse(
-        self, channel: str, line: Line, on_bad: Callable[[str], None] | None
-    ) -> Iterator[Event]:
-        """Skip, with a note, what a crash or a stranger left."""
-        try:
-            yield parse_event(line.data)
-        except (EventError, UnicodeDecodeError) as error:
-            if on_bad:
-                start = line.end - len(line.data) - 1
-                on_bad(f"{self.path(channel)}, byte {start}: skipped, {error}")
+
+def _place(path: Path, line: Line) -> str:
+    return f"{path}, byte {line.end - len(line.data) - 1}"

@@ -115,6 +115,29 @@ def parse_event(text: str | bytes) -> Event:
     return Event(name=name, **{**values, "data": MappingProxyType(values["data"])})
 
 
+Told = Callable[[str], None] | None
+
+
+def read_event(place: str, text: str | bytes, on_bad: Told) -> Iterator[Event]:
+    """Give the event that stands at a place; skip, with a note, what a crash or a stranger left."""
+    try:
+        yield parse_event(text)
+    except (EventError, UnicodeDecodeError) as error:
+        if on_bad:
+            on_bad(f"{place}: skipped, {error}")
+
+
+def check_channel(channel: str) -> None:
+    """Refuse a channel that there is not.
+
+    Raises:
+        InputError: if there is no such channel.
+    """
+    if channel not in CHANNELS:
+        hint = f"Channels are: {', '.join(CHANNELS)}."
+        raise InputError(f"there is no channel {channel!r}", hint)
+
+
 def timestamp(now: datetime) -> str:
     """Write a time in UTC, to the millisecond."""
     return now.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -126,14 +149,14 @@ class Bus(Protocol):
     def publish(self, event: Event) -> None:
         """Add an event to its channel."""
 
-    def read(self, channel: str, on_bad: Callable[[str], None] | None = None) -> Iterator[Event]:
+    def read(self, channel: str, on_bad: Told = None) -> Iterator[Event]:
         """Give all events of a channel, oldest first; on_bad is told what was skipped."""
 
     def follow(
         self,
         channel: str,
         stop: Callable[[float], bool],
-        on_bad: Callable[[str], None] | None = None,
+        on_bad: Told = None,
         *,
         from_start: bool = True,
     ) -> Iterator[Event]:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from bot.bus.port import CHANNELS, Event, EventError, parse_event
+from bot.bus.port import Event, Told, check_channel, read_event
 from bot.errors import InputError, WorldError
 
 if TYPE_CHECKING:
@@ -36,19 +36,19 @@ class RedisBus:
         with told(self._where):
             self._redis.xadd(self.key(event.channel), {"event": event.to_json()})
 
-    def read(self, channel: str, on_bad: Callable[[str], None] | None = None) -> Iterator[Event]:
+    def read(self, channel: str, on_bad: Told = None) -> Iterator[Event]:
         """Give all events of a channel, oldest first."""
         key, last = self.key(channel), "-"
         while rows := self._page(key, last):
-            for entry, fields in rows:
+            for entry, text in rows:
                 last = f"({entry}"
-                yield from self._parse(key, entry, fields, on_bad)
+                yield from read_event(f"{key}, entry {entry}", text, on_bad)
 
     def follow(
         self,
         channel: str,
         stop: Callable[[float], bool],
-        on_bad: Callable[[str], None] | None = None,
+        on_bad: Told = None,
         *,
         from_start: bool = True,
     ) -> Iterator[Event]:
@@ -61,9 +61,9 @@ class RedisBus:
         while True:
             try:
                 while rows := self._page(key, last):
-                    for entry, fields in rows:
+                    for entry, text in rows:
                         last = f"({entry}"
-                        yield from self._parse(key, entry, fields, on_bad)
+                        yield from read_event(f"{key}, entry {entry}", text, on_bad)
                 away = False
             except WorldError as error:
                 if on_bad and not away:
@@ -78,25 +78,13 @@ class RedisBus:
         Raises:
             InputError: if there is no such channel.
         """
-        if channel not in CHANNELS:
-            message = f"there is no channel {channel!r}"
-            raise InputError(message, f"Channels are: {', '.join(CHANNELS)}.")
+        check_channel(channel)
         return f"stratwright:{self._repository}:{channel}"
 
-    def _page(self, key: str, last: str) -> list[tuple[str, dict[str, str]]]:
+    def _page(self, key: str, last: str) -> list[tuple[str, str]]:
         with told(self._where):
             rows: Any = self._redis.xrange(key, min=last, count=_PAGE)
-        return list(rows)
-
-    def _parse(
-        self, key: str, entry: str, fields: dict[str, str], on_bad: Callable[[str], None] | None
-    ) -> Iterator[Event]:
-        """Skip, with a note, what a stranger wrote."""
-        try:
-            yield parse_event(fields.get("event", ""))
-        except EventError as error:
-            if on_bad:
-                on_bad(f"{key}, entry {entry}: skipped, {error}")
+        return [(entry, fields.get("event", "")) for entry, fields in rows]
 
 
 def connect(url: str) -> "Redis":

@@ -6,13 +6,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bot.redaction import inert
 
 if TYPE_CHECKING:
     from bot.forge.port import Forge, PullRequest
     from bot.git.repository import Repository
+    from bot.report.figures import Summary
 
 _WHAT = {
     "list": "all pull requests",
@@ -86,7 +87,7 @@ def _approved(forge: "Forge", pull: "PullRequest") -> str:
     return f"  approved by {', '.join(dict.fromkeys(names))}" if names else ""
 
 
-def _figures(repository: "Repository", pull: "PullRequest") -> dict[str, Any]:
+def _figures(repository: "Repository", pull: "PullRequest") -> "Summary":
     """The figures of what a pull request proposes."""
     from bot.commands.report import summary_at
 

@@ -3,9 +3,8 @@
 import argparse
 import json
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bot.errors import InputError, StratwrightError
 
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from bot.pipeline import Result
     from bot.progress import Progress
     from bot.proof.edges import Workshop
+    from bot.report.figures import Summary
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -119,7 +119,7 @@ def in_order(paths: list[Path]) -> list[Path]:
     return ordered
 
 
-def _summary(result: "Result", shop: "Workshop") -> dict[str, Any]:
+def _summary(result: "Result", shop: "Workshop") -> "Summary":
     """The figures of what was proposed, or of what was refused."""
     from bot.commands.report import read_summary, summary_at
 
@@ -129,7 +129,7 @@ def _summary(result: "Result", shop: "Workshop") -> dict[str, Any]:
     return read_summary(found[0].read_bytes() if result.artifacts and found else None)
 
 
-def describe(result: "Result", summary: Mapping[str, Any]) -> str:
+def describe(result: "Result", summary: "Summary") -> str:
     """What became of a contract, for people."""
     from bot.report.headline import told_lines
     from bot.report.terminal import gate_table

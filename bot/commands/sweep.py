@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bot.errors import InputError, WorldError
 
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def as_json(result: "SweepResult", top: int) -> dict[str, Any]:
+def as_json(result: "SweepResult", top: int) -> dict[str, object]:
     """The result for programs."""
     from bot.report.headline import figures_of
 

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
     from bot.git.repository import Repository
     from bot.proof.findings import Verification
+    from bot.report.figures import Summary
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     return found.exit_code
 
 
-def summary_of(tag: str, repository: "Repository") -> "dict[str, Any]":
+def summary_of(tag: str, repository: "Repository") -> "Summary":
     """The figures that a tag claims; they are worth what `verify` says of it."""
     from bot.commands.report import summary_at
 
@@ -83,7 +81,7 @@ def summary_of(tag: str, repository: "Repository") -> "dict[str, Any]":
     return summary_at(repository, repository.commit_of(f"refs/tags/{tag}"), branch)
 
 
-def as_json(found: "Verification", summary: "Mapping[str, Any]") -> str:
+def as_json(found: "Verification", summary: "Summary") -> str:
     """The answer for programs."""
     from bot.proof.product import product_digest
     from bot.report.headline import figures_of
@@ -103,7 +101,7 @@ def as_json(found: "Verification", summary: "Mapping[str, Any]") -> str:
     return json.dumps(answer)
 
 
-def as_text(found: "Verification", summary: "Mapping[str, Any]") -> str:
+def as_text(found: "Verification", summary: "Summary") -> str:
     """The answer for people."""
     from bot.redaction import inert
     from bot.report.headline import figure_line

@@ -1,10 +1,9 @@
 """A repository on GitHub to what the bot finds there, and what to click where it is missing."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from bot.errors import StratwrightError
-from bot.forge.github.api import Forbidden, Missing, segment
+from bot.forge.github.api import Forbidden, Missing, Row, segment
 from bot.forge.github.pulls import GitHubForge
 from bot.health.github_gate import examine_environments
 from bot.health.machine import Finding
@@ -39,7 +38,7 @@ def _asked(name: str, part: Callable[[], Iterable[Finding]]) -> list[Finding]:
         return [Finding(name, False, error.message, error.hint, needed=False)]
 
 
-def _token(home: dict[str, Any]) -> Iterator[Finding]:
+def _token(home: Row) -> Iterator[Finding]:
     rights = home.get("permissions")
     if not isinstance(rights, dict):
         detail = "a job's token: its rights are those that the workflow gives to the job"

@@ -1,11 +1,10 @@
 """GitHub's environments to the gate that is in force on this plan, and to what is to click."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from bot.errors import MANUAL
 from bot.forge.deploys import Gate
-from bot.forge.github.api import Forbidden, Missing
+from bot.forge.github.api import Forbidden, Missing, Row
 from bot.forge.github.pulls import GitHubForge
 from bot.health.machine import Finding
 from bot.settings import DEPLOY_WORKFLOW
@@ -14,9 +13,7 @@ ENVIRONMENTS = ("paper", "live")
 SECRET = "STRATWRIGHT_DEPLOY_PRIVATE_KEY"  # noqa: S105 - the secret's name
 
 
-def examine_environments(
-    forge: GitHubForge, home: dict[str, Any], branch: str
-) -> Iterator[Finding]:
+def examine_environments(forge: GitHubForge, home: Row, branch: str) -> Iterator[Finding]:
     """Say what protects each environment; nothing of it is needed to propose strategies."""
     yield _workflow(forge, branch)
     gates: dict[str, Gate | None] = {}
@@ -46,7 +43,7 @@ def _workflow(forge: GitHubForge, branch: str) -> Finding:
 
 
 def _environment(
-    forge: GitHubForge, name: str, gate: Gate | None, home: dict[str, Any], branch: str
+    forge: GitHubForge, name: str, gate: Gate | None, home: Row, branch: str
 ) -> Iterator[Finding]:
     """Look at one environment: what is wrong with it, a line each."""
     page = _page(forge)
@@ -73,7 +70,7 @@ def _environment(
     yield _key(forge, name)
 
 
-def _missing(gate: Gate, home: dict[str, Any], branch: str, page: str) -> Iterator[tuple[str, str]]:
+def _missing(gate: Gate, home: Row, branch: str, page: str) -> Iterator[tuple[str, str]]:
     click = f"{page} > {gate.name}"
     if gate.is_open(branch):
         names = ", ".join(gate.branches or ("every branch",))
@@ -112,7 +109,7 @@ def _key(forge: GitHubForge, name: str) -> Finding:
     return Finding(f"{name} key", SECRET in names, detail, hint, needed=False)
 
 
-def _in_force(gates: dict[str, Gate | None], home: dict[str, Any]) -> Finding:
+def _in_force(gates: dict[str, Gate | None], home: Row) -> Finding:
     """Name the gate that holds on this plan, in one sentence."""
     live = gates.get("live")
     if live is None:

@@ -1,7 +1,7 @@
 """Replays another version of a strategy, the base branch's or a tag's, on today's candles."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -17,6 +17,7 @@ from bot.git.repository import Repository
 from bot.proof.assignment import Assignment
 from bot.proof.evidence import PROVENANCE
 from bot.proof.judge import judge_rules, with_tear_sheet
+from bot.report.figures import Summary
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Version:
 
     name: str  # as "the base branch at 1a2b3c4"
     trades: Sequence[Trade]  # what its contract does on the candles of the new one
-    summary: Mapping[str, Any]  # the figures of that
+    summary: Summary  # the figures of that
 
 
 def find_base_version(work: Assignment, base: str, repository: Repository) -> Version | None:

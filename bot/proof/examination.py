@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
 
 from bot.contract.language.idle_clauses import idle_clauses
 from bot.errors import InputError
@@ -31,6 +30,7 @@ from bot.proof.judge import Judgement, decide, judge, with_tear_sheet
 from bot.proof.origin import is_the_templates, template_files
 from bot.proof.targets import ADAPTER_ONLY, Targets
 from bot.proof.trial import run_trial
+from bot.report.figures import Summary
 
 MOST_MUTANTS = 80
 MOST_BYTES = 1_000_000
@@ -215,7 +215,7 @@ def _is_of_a_test(where: str) -> bool:
     return where.startswith("tests/")
 
 
-def _replay(work: Assignment, trial: Trial) -> tuple[Judgement | None, str, Mapping[str, Any]]:
+def _replay(work: Assignment, trial: Trial) -> tuple[Judgement | None, str, Summary]:
     """What the broker makes of the strategy's decisions, where they leave the contract, and them.
 
     Decisions that agree may differ in a number's last digit. Then the contract's own are replayed,

@@ -23,6 +23,7 @@ from bot.contract.model import Contract
 from bot.contract.numbers import flat_settings
 from bot.data.market_data import MarketData
 from bot.errors import InputError
+from bot.report.figures import Summary
 from bot.report.holding import held_value
 
 
@@ -30,7 +31,7 @@ from bot.report.holding import held_value
 class Judgement:
     """What the broker made of a set of decisions."""
 
-    summary: Mapping[str, Any]  # the report's figures, and how often the contract's rules held
+    summary: Summary  # the report's figures, and how often the contract's rules held
     # The simulated broker after the last candle; trades, events and equity are read from it.
     broker: SimBroker
 
@@ -75,9 +76,7 @@ def judge_rules(
     return Judgement({**summary, "signals": count_signals(program, found)}, broker)
 
 
-def judge(
-    contract: Contract, program: Program, data: MarketData, decisions: Mapping[str, Any]
-) -> Judgement:
+def judge(contract: Contract, program: Program, data: MarketData, decisions: Summary) -> Judgement:
     """Replay decisions through the simulated broker.
 
     Raises:

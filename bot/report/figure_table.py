@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
-from bot.report.figures import NO_VALUE, count, decimal, number, percent
+from bot.report.figures import NO_VALUE, Summary, count, decimal, number, percent
 
 Form = Callable[..., str]
 _gain, _money = partial(percent, sign=True), partial(decimal, sign=True)
@@ -25,9 +24,9 @@ FIGURES: tuple[tuple[str, str, Form], ...] = (
 )
 
 
-def figure_at(summary: Mapping[str, Any], place: str) -> float | None:
+def figure_at(summary: Summary, place: str) -> float | None:
     """Read a figure of a summary by its place, as `tear_sheet.omega`; None if it has none."""
-    found: Any = summary
+    found: object = summary
     if place == "win_rate" and not number(summary.get("total_trades")):
         return None  # a share of nothing
     for name in place.split("."):
@@ -35,9 +34,7 @@ def figure_at(summary: Mapping[str, Any], place: str) -> float | None:
     return number(found)
 
 
-def figure_rows(
-    now: Mapping[str, Any], before: Mapping[str, Any] | None = None
-) -> list[tuple[str, ...]]:
+def figure_rows(now: Summary, before: Summary | None = None) -> list[tuple[str, ...]]:
     """Give name and value; with another version's summary, its value and the change as well."""
     rows = []
     for name, place, form in FIGURES:

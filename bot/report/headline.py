@@ -1,12 +1,10 @@
 """Turns a summary into one line of figures, and into the reason why there are no trades."""
 
 from collections.abc import Mapping
-from typing import Any
 
-from bot.report.figures import NO_VALUE, count, counted, number
+from bot.report.figures import NO_VALUE, Summary, count, counted, number
 from bot.report.inert import one_line
 
-Summary = Mapping[str, Any]
 LONGEST_LINE = 2000
 MINUS = "\N{MINUS SIGN}"
 
@@ -35,7 +33,7 @@ FIGURES = (
 )
 
 
-def figures_of(summary: Summary) -> dict[str, Any]:
+def figures_of(summary: Summary) -> dict[str, object]:
     """The same figures for programs, and what is behind them."""
     return {name: summary[name] for name in FIGURES if name in summary}
 
@@ -53,7 +51,7 @@ def words_beside(summary: Summary) -> list[str]:
     return [f"{words[0].upper()}{words[1:]}" for words in more if words and words not in told]
 
 
-def _tenths(value: Any, *, sign: bool = False) -> str:
+def _tenths(value: object, *, sign: bool = False) -> str:
     found = number(value)
     if found is None:
         return NO_VALUE
@@ -63,7 +61,7 @@ def _tenths(value: Any, *, sign: bool = False) -> str:
     return text.replace("-", MINUS)
 
 
-def _share(value: Any, *, sign: bool = False) -> str:
+def _share(value: object, *, sign: bool = False) -> str:
     found = number(value)
     return NO_VALUE if found is None else f"{_tenths(found * 100, sign=sign)} %"
 
@@ -138,7 +136,7 @@ def _reason(summary: Summary) -> str:
     return f"{held}, and no order could fill before the data ended."
 
 
-def _silent(name: str, rule: Mapping[str, Any], signals: Mapping[str, Any]) -> str:
+def _silent(name: str, rule: Summary, signals: Summary) -> str:
     """Why one rule never held: how often each of its clauses did."""
     line = f"{name} never held in {counted(signals.get('candles'), 'candle')}"
     clauses = rule.get("clauses") or []
@@ -153,7 +151,7 @@ def _silent(name: str, rule: Mapping[str, Any], signals: Mapping[str, Any]) -> s
     return line
 
 
-def part(summary: Summary, name: str) -> Mapping[str, Any]:
+def part(summary: Summary, name: str) -> Summary:
     """A mapping inside a summary; an empty one where there is none."""
     found = summary.get(name)
     return found if isinstance(found, Mapping) else {}

@@ -6,7 +6,7 @@ characters that could are written as JSON escapes.
 
 import json
 import re
-from typing import Any
+from typing import Any, NoReturn
 
 from bot.report.inert import clip
 from bot.report.story import Story
@@ -24,7 +24,7 @@ _ESCAPED = re.compile(r"[<>&@#$`|\[\]]|--")
 
 def hidden_block(story: Story) -> str:
     """Write the block."""
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "version": VERSION,
         "accepted": story.accepted,
         "branch": story.branch,
@@ -34,7 +34,7 @@ def hidden_block(story: Story) -> str:
         "trailers": story.trailers,
     }
     for name in _TEXTS:
-        values[name] = clip(values[name], LONGEST_VALUE)
+        values[name] = clip(str(values[name]), LONGEST_VALUE)
     if story.previous:
         values[_PREVIOUS] = clip(story.previous, LONGEST_VALUE)
     values["trailers"] = {k: clip(v, LONGEST_VALUE) for k, v in story.trailers.items()}
@@ -65,18 +65,18 @@ def read_hidden_block(body: str) -> dict[str, Any] | None:
     return values if _is_ours(values) else None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     values = dict(pairs)
     if len(values) != len(pairs):
         raise ValueError("a key is given twice")
     return values
 
 
-def _refuse(word: str) -> Any:
+def _refuse(word: str) -> NoReturn:
     raise ValueError(f"{word} has no place here")
 
 
-def _is_ours(values: Any) -> bool:
+def _is_ours(values: object) -> bool:
     names = {"version", "accepted", "trailers", *_TEXTS}
     if not isinstance(values, dict) or set(values) - {_PREVIOUS} != names:
         return False

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from Backtest.candles import Candles
 from Backtest.positions import Trade
@@ -11,6 +11,7 @@ from bot.contract.model import Contract
 from bot.report.answered import Answered
 from bot.report.behaviour import BehaviourChange
 from bot.report.curve import NO_CURVE, Curve
+from bot.report.figures import Summary
 
 
 class Judged(Protocol):
@@ -85,7 +86,7 @@ class Story:
     contract: Contract
     program: Program
     verdicts: Sequence[Judged]
-    summary: Mapping[str, Any]
+    summary: Summary
     trades: Sequence[Trade]
     equity: Curve
     correlation_id: str
@@ -103,7 +104,7 @@ class Story:
     held: Curve = NO_CURVE
     answered: Answered | None = None
     behaviour_change: BehaviourChange | None = None
-    base_summary: Mapping[str, Any] | None = None
+    base_summary: Summary | None = None
     previous: str = ""
     since: BehaviourChange | None = None
     files: Sequence[str] = ()

@@ -1,9 +1,9 @@
 """Turns the tear sheet of a summary into rows for people: months, falls, splits, risk."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from bot.report.figures import count, decimal, number, percent
+from bot.report.figures import Summary, count, decimal, number, percent
 from bot.report.headline import part
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -18,13 +18,13 @@ MOST_PARTS = 24  # a row for each hour; of more symbols than that, the best and 
 _SHADES = (0.0, 0.02, 0.05, 0.1)
 
 
-def sheet_of(summary: Mapping[str, Any]) -> Mapping[str, Any]:
+def sheet_of(summary: Summary) -> Summary:
     """Give the tear sheet; empty where a summary has none."""
     found = summary.get("tear_sheet")
     return found if isinstance(found, Mapping) else {}
 
 
-def risk_rows(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def risk_rows(summary: Summary) -> list[tuple[str, str, str]]:
     """Give the figures of risk and of trades: name, value, and what stands behind it."""
     get = sheet_of(summary).get
     if not sheet_of(summary):
@@ -55,11 +55,11 @@ def risk_rows(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     ]
 
 
-def _streaks(get: Any) -> str:
+def _streaks(get: Callable[[str], object]) -> str:
     return f"{count(get('most_wins_in_a_row'))} won, {count(get('most_losses_in_a_row'))} lost"
 
 
-def month_rows(summary: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, str]], str]]:
+def month_rows(summary: Summary) -> list[tuple[str, list[tuple[str, str]], str]]:
     """Lay the months out: the year, twelve cells with their shade, the year's return."""
     years: dict[str, dict[int, float]] = {}
     for month, value in sheet_of(summary).get("by_month", ()):
@@ -85,7 +85,7 @@ def _cell(value: float | None) -> tuple[str, str]:
     return decimal(value * 100, 1, sign=True), f"n {'g' if value > 0.0 else 'l'}{shade}"
 
 
-def fall_rows(summary: Mapping[str, Any]) -> list[tuple[str, ...]]:
+def fall_rows(summary: Summary) -> list[tuple[str, ...]]:
     """List the deepest falls: depth, from, lowest, back at the peak, days in all and days back."""
     return [
         (
@@ -100,7 +100,7 @@ def fall_rows(summary: Mapping[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
-def split_tables(summary: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, ...]], int]]:
+def split_tables(summary: Summary) -> list[tuple[str, list[tuple[str, ...]], int]]:
     """Divide the trades by what they have: a title, rows and how many rows there are in all.
 
     A row has name, trades, win rate and profit. Where there are too many, half of those shown are
@@ -128,7 +128,7 @@ def split_tables(summary: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, 
     return tables
 
 
-def spread_rows(summary: Mapping[str, Any]) -> list[tuple[str, ...]]:
+def spread_rows(summary: Summary) -> list[tuple[str, ...]]:
     """Show how long trades were held and how far they ran: least, quarters, most."""
     rows: list[tuple[str, ...]] = []
     kinds: Sequence[tuple[str, str, Any]] = (
@@ -145,7 +145,7 @@ def spread_rows(summary: Mapping[str, Any]) -> list[tuple[str, ...]]:
     return rows
 
 
-def doubt_rows(summary: Mapping[str, Any]) -> list[tuple[str, ...]]:
+def doubt_rows(summary: Summary) -> list[tuple[str, ...]]:
     """Show both readings of the doubtful trades: profit, equity at the end, return; or nothing."""
     other, band = part(sheet_of(summary), "ambiguity"), part(summary, "ambiguity_band")
     if not number(other.get("trades")):

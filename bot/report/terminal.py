@@ -3,11 +3,10 @@
 import math
 import textwrap
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
 from bot.report.figure_table import figure_at
-from bot.report.figures import decimal, number, percent
+from bot.report.figures import Summary, decimal, number, percent
 from bot.report.inert import one_line
 from bot.report.story import Judged
 
@@ -31,7 +30,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "".join(f"{line.rstrip()}\n" for line in text)
 
 
-def figure_table(summary: Mapping[str, Any]) -> str:
+def figure_table(summary: Summary) -> str:
     """The figures that traders look at first, two beside each other; empty without a backtest."""
     if not number(summary.get("bars")):
         return ""

@@ -9,7 +9,7 @@ from Backtest.candles import Candles
 from Backtest.positions import Trade
 from bot.report import drawing
 from bot.report.drawing import BROAD, NARROW, Panel, marks, padded, short, text
-from bot.report.figures import count, day, decimal, moment, percent, price
+from bot.report.figures import Summary, count, day, decimal, moment, percent, price
 from bot.report.inert import one_line
 from bot.report.picture import FALL_TALL, GAP, PRICE_TALL, most_traded, price_panel
 from bot.report.story import Story
@@ -136,7 +136,7 @@ def left_out_words(story: Story) -> str:
     return words if symbols > MOST_SYMBOLS else ""
 
 
-def distribution(sheet: Mapping[str, Any], width: int = NARROW) -> str:
+def distribution(sheet: Summary, width: int = NARROW) -> str:
     """Draw how many trades returned how much, losses and gains in their colours."""
     found = sheet.get("distribution")
     if not found:

@@ -4,8 +4,6 @@ Strings of the contract pass through as they are; whoever shows a row escapes it
 """
 
 import shlex
-from collections.abc import Mapping
-from typing import Any
 
 from Backtest.positions import Trade
 from bot.contract.code_paths import FREQTRADE_FOLDER
@@ -14,6 +12,7 @@ from bot.report.behaviour import BehaviourChange
 from bot.report.figure_table import figure_at
 from bot.report.figures import (
     NO_VALUE,
+    Summary,
     count,
     counted,
     decimal,
@@ -106,7 +105,7 @@ def metric_rows(story: Story) -> list[tuple[str, str, str]]:
     ]
 
 
-def cost_rows(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def cost_rows(summary: Summary) -> list[tuple[str, str, str]]:
     """What trading cost: name, value, and what stands behind it."""
     get, costs = summary.get, part(part(summary, "tear_sheet"), "costs").get
     if not number(get("total_trades")):
@@ -124,12 +123,12 @@ def cost_rows(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     ]
 
 
-def rejection_rows(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
+def rejection_rows(summary: Summary) -> list[tuple[str, str]]:
     """Orders that were rejected: why, and how many."""
     return [(CAUSES.get(why, why), count(n)) for why, n in part(summary, "rejections").items()]
 
 
-def clause_rows(summary: Mapping[str, Any]) -> list[tuple[str, str, str, int]]:
+def clause_rows(summary: Summary) -> list[tuple[str, str, str, int]]:
     """How often each rule and its clauses held: rule, clause, candles, share in hundreds."""
     signals = part(summary, "signals")
     candles = number(signals.get("candles")) or 1
@@ -143,7 +142,7 @@ def clause_rows(summary: Mapping[str, Any]) -> list[tuple[str, str, str, int]]:
     return rows
 
 
-def _bps(value: Any) -> str:
+def _bps(value: object) -> str:
     shown = decimal(value, 1)
     return shown if shown == NO_VALUE else f"{shown} bps"
 

@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from bot.forge.github.payload import MOST_NUMBER, parse_event
 from bot.forge.reasons import Ignored, Reason
@@ -103,7 +102,7 @@ def read_delivery(envelope: Envelope, body: bytes) -> Delivery | Ignored:
     return Delivery(envelope.id, envelope.event, repository, _installation(payload), body)
 
 
-def _full_name(payload: Mapping[str, Any]) -> str:
+def _full_name(payload: Mapping[str, object]) -> str:
     """The repository of an issue that lacks the default label."""
     repository = payload.get("repository")
     name = repository.get("full_name") if isinstance(repository, dict) else None
@@ -119,7 +118,7 @@ def is_full_name(name: str) -> bool:
     )
 
 
-def _installation(payload: Mapping[str, Any]) -> int:
+def _installation(payload: Mapping[str, object]) -> int:
     found = payload.get("installation")
     number = found.get("id") if isinstance(found, dict) else None
     return number if type(number) is int and 0 < number < MOST_NUMBER else 0

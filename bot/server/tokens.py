@@ -17,7 +17,15 @@ from pydantic import SecretStr
 from adapters.clock import Clock
 from bot.clock import MACHINE_CLOCK
 from bot.errors import InputError
-from bot.forge.github.api import ApiError, Forbidden, GitHubApi, Missing, Unprocessable, segment
+from bot.forge.github.api import (
+    ApiError,
+    Forbidden,
+    GitHubApi,
+    Missing,
+    Row,
+    Unprocessable,
+    segment,
+)
 from bot.workflow.context import Writer
 
 # GitHub gives tokens for an hour and takes statements of ten minutes at most.
@@ -104,7 +112,7 @@ class Tokens:
             self._writer = Writer(login, f"{number}+{login}@users.noreply.github.com")
         return self._writer
 
-    def describe(self) -> tuple[dict[str, Any], int]:
+    def describe(self) -> tuple[Row, int]:
         """The App as GitHub has it, and in how many accounts it is installed (100 at most)."""
         app = self._as_app("GET", "/app")
         return app, len(self._as_app("GET", "/app/installations?per_page=100"))
@@ -134,7 +142,7 @@ class Tokens:
             hint = "Install it from the App's page; then deliver the event again."
             raise NotInstalled(f"the App is not installed in {repository}", hint) from None
 
-    def _as_app(self, verb: str, path: str, body: dict[str, Any] | None = None) -> Any:
+    def _as_app(self, verb: str, path: str, body: Row | None = None) -> Any:
         """Ask as the App itself; once more by GitHub's clock where ours is off."""
         try:
             return self._ask(verb, path, body)
@@ -147,7 +155,7 @@ class Tokens:
             self._skew_s = skew
             return self._ask(verb, path, body)
 
-    def _ask(self, verb: str, path: str, body: dict[str, Any] | None) -> Any:
+    def _ask(self, verb: str, path: str, body: Row | None) -> Any:
         api = GitHubApi("", self._statement(), self._api_url, as_app=True, pace=self._pace)
         # A token that was made and lost on the way back ends by itself, so asking twice is safe.
         return api.patiently(lambda: api.call(verb, path, body=body))

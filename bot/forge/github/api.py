@@ -28,6 +28,7 @@ from bot.forge.port import RequestsLeft
 from bot.redaction import inert, redact
 
 Found = TypeVar("Found")
+Row = dict[str, Any]  # what GitHub says of one thing, as JSON has it
 
 ATTEMPTS = 5
 LOOKS = 4
@@ -86,7 +87,7 @@ class GitHubApi:
         self.repository = repository  # `owner/name`
         self.calls = 0  # how many requests were made
         self.counted = 0  # how many of them count against the hour's requests
-        self._kept: OrderedDict[str, tuple[str, Any]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[str, object]] = OrderedDict()
         self._token = token
         self._pace = pace
         self._sleep = sleep
@@ -115,7 +116,7 @@ class GitHubApi:
             if len(rows) < int(parameters.get("per_page", _PER_PAGE)):
                 return
 
-    def write(self, verb: str, path: str, body: Mapping[str, Any]) -> Any:
+    def write(self, verb: str, path: str, body: Mapping[str, object]) -> Any:
         """Change something, once; only `ensure` calls this with a way to look."""
         return self.call(verb, path, body=body)
 
@@ -178,7 +179,7 @@ class GitHubApi:
             return ""
         return str(viewer.get("login") or "")
 
-    def graphql(self, query: str, **variables: Any) -> dict[str, Any]:
+    def graphql(self, query: str, **variables: object) -> Row:
         """Ask what the REST API does not tell; gives the data, nothing where GitHub refuses."""
         address, body = self._github.requester.graphql_url, {"query": query}
         asked = {**body, "variables": variables} if variables else body
@@ -226,7 +227,7 @@ class GitHubApi:
         verb: str,
         path: str,
         parameters: Mapping[str, str | int] | None = None,
-        body: Mapping[str, Any] | None = None,
+        body: Mapping[str, object] | None = None,
     ) -> Any:
         """One request; `path` is below the repository unless it starts with / or is an address."""
         below = not path.startswith(("/", "http"))
@@ -258,7 +259,7 @@ class GitHubApi:
             self._keep(name, str(headers.get("etag") or ""), data)
         return data
 
-    def _keep(self, name: str, tag: str, data: Any) -> None:
+    def _keep(self, name: str, tag: str, data: object) -> None:
         """Remember what was read, with the mark to ask by; the oldest goes first."""
         self._kept.pop(name, None)
         if tag:

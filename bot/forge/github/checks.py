@@ -1,9 +1,8 @@
 """Writes checks of commits on GitHub: as a check run, else as a commit status."""
 
 import contextlib
-from typing import Any
 
-from bot.forge.github.api import Forbidden, GitHubApi, Missing
+from bot.forge.github.api import Forbidden, GitHubApi, Missing, Row
 from bot.forge.port import CHECK, Annotation, Check
 from bot.report.inert import visible
 
@@ -32,9 +31,9 @@ class GitHubChecks:
         return "check run"
 
     def _ensure(self, check: Check) -> None:
-        seen: list[dict[str, Any] | None] = [None]
+        seen: list[Row | None] = [None]
 
-        def look() -> dict[str, Any] | None:
+        def look() -> Row | None:
             seen[0] = self.read(check.head, check.name)
             return _as_it_should(seen[0], check)
 
@@ -51,7 +50,7 @@ class GitHubChecks:
         except (Forbidden, Missing):
             return self._told(check) is not None
 
-    def read(self, head: str, name: str = CHECK) -> dict[str, Any] | None:
+    def read(self, head: str, name: str = CHECK) -> Row | None:
         """The newest check run of a name."""
         runs = self._api.get(
             f"commits/{head}/check-runs", check_name=name, filter="latest", per_page=100
@@ -75,10 +74,10 @@ class GitHubChecks:
                     return Check(name, head, "", passed, title, "", link=link)
         return None
 
-    def _statuses(self, head: str) -> list[dict[str, Any]]:
+    def _statuses(self, head: str) -> list[Row]:
         return list(self._api.get(f"commits/{head}/statuses", per_page=100))
 
-    def _write(self, check: Check, run: dict[str, Any] | None) -> None:
+    def _write(self, check: Check, run: Row | None) -> None:
         body = {
             "name": check.name,
             "head_sha": check.head,
@@ -105,7 +104,7 @@ class GitHubChecks:
             more = {"output": {**output, "annotations": rest[start : start + _AT_ONCE]}}
             self._api.write("PATCH", f"check-runs/{run['id']}", more)
 
-    def _told(self, check: Check) -> dict[str, Any] | None:
+    def _told(self, check: Check) -> Row | None:
         for row in self._statuses(check.head):
             if row.get("context") == check.name:
                 wanted = (_conclusion(check), _title(check)[:140])
@@ -122,7 +121,7 @@ class GitHubChecks:
         self._api.write("POST", f"statuses/{check.head}", body)
 
 
-def _as_it_should(run: dict[str, Any] | None, check: Check) -> dict[str, Any] | None:
+def _as_it_should(run: Row | None, check: Check) -> Row | None:
     """The run if it says what the check says."""
     if run is None:
         return None
@@ -141,7 +140,7 @@ def _title(check: Check) -> str:
     return visible(check.title)[:200]
 
 
-def _annotation(annotation: Annotation) -> dict[str, Any]:
+def _annotation(annotation: Annotation) -> Row:
     shown = {
         "path": annotation.path,
         "start_line": max(1, annotation.line),

@@ -8,10 +8,9 @@ only if we wrote it; and a run never edits what a later run said.
 
 import re
 from hashlib import sha256
-from typing import Any
 
 from bot.errors import InputError
-from bot.forge.github.api import GitHubApi, Missing
+from bot.forge.github.api import GitHubApi, Missing, Row
 from bot.forge.port import Comment, Thread
 
 _MARKER = re.compile(r"[a-z][a-z0-9:/._-]{0,150}", re.ASCII)
@@ -101,7 +100,7 @@ class GitHubThreads:
             if said.marker == marker and said.author.casefold() == self.login.casefold()
         ]
 
-    def _learn(self, made: dict[str, Any]) -> None:
+    def _learn(self, made: Row) -> None:
         """Take over the name under which GitHub noted a comment: an App's token does not tell."""
         self._login = str((made.get("user") or {}).get("login") or self.login)
 
@@ -138,7 +137,7 @@ def _one(thread: Thread) -> str:
     return "issues/comments" if thread.number else "comments"
 
 
-def _comment(row: dict[str, Any]) -> Comment:
+def _comment(row: Row) -> Comment:
     body = row.get("body") or ""
     first, _, rest = body.partition("\n")
     found = _FIRST_LINE.fullmatch(first.rstrip("\r"))

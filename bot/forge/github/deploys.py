@@ -1,11 +1,10 @@
 """Asks GitHub who approved what and what protects an environment; shows deployments there."""
 
 import re
-from typing import Any
 
 from bot.forge.command_line import read_command
 from bot.forge.deploys import Assent, Deployment, Gate, Pull, Run, Way
-from bot.forge.github.api import Forbidden, GitHubApi, Missing, Unprocessable, segment
+from bot.forge.github.api import Forbidden, GitHubApi, Missing, Row, Unprocessable, segment
 from bot.forge.trigger import Actor
 
 TASK = "stratwright"
@@ -41,7 +40,7 @@ class GitHubDeploys:
             bool((found.get("deployment_branch_policy") or {}).get("protected_branches")),
         )
 
-    def _branches(self, place: str, policy: dict[str, Any] | None) -> tuple[str, ...] | None:
+    def _branches(self, place: str, policy: Row | None) -> tuple[str, ...] | None:
         """Name what may deploy; protected branches are asked for one by one by GitHub itself."""
         if not policy:
             return None
@@ -176,7 +175,7 @@ class GitHubDeploys:
             "production_environment": deployment.environment == "live",
         }
 
-        def look() -> dict[str, Any] | None:
+        def look() -> Row | None:
             rows = self._listed(deployment.task, deployment.environment)
             mine = [row for row in rows if _record(row) == deployment.key]
             return min(mine, key=lambda row: int(row["id"])) if mine else None
@@ -201,11 +200,11 @@ class GitHubDeploys:
             return 0
         return sum(self._say(row, "inactive", "halted") for row in rows)
 
-    def _listed(self, task: str, environment: str = "") -> list[dict[str, Any]]:
+    def _listed(self, task: str, environment: str = "") -> list[Row]:
         place = {"environment": environment} if environment else {}
         return list(self._api.pages("deployments", task=f"{TASK}:{task}", **place))
 
-    def _say(self, row: dict[str, Any], state: str, words: str, link: str = "") -> bool:
+    def _say(self, row: Row, state: str, words: str, link: str = "") -> bool:
         """Give a deployment a state, unless it has it; says whether it had another."""
         path = f"deployments/{row['id']}/statuses"
         body = {"state": state, "description": words, "auto_inactive": False}
@@ -242,16 +241,16 @@ class GitHubDeploys:
         )
 
 
-def _pattern(row: dict[str, Any]) -> str:
+def _pattern(row: Row) -> str:
     return f"tag {row['name']}" if row.get("type") == "tag" else str(row["name"])
 
 
-def _record(row: dict[str, Any]) -> str:
+def _record(row: Row) -> str:
     payload = row.get("payload")
     return str(payload.get("record", "")) if isinstance(payload, dict) else ""
 
 
-def _actor(row: dict[str, Any]) -> Actor:
+def _actor(row: Row) -> Actor:
     number = row.get("id")
     login, kind = str(row.get("login") or ""), str(row.get("type") or "")
     return Actor(number if isinstance(number, int) else 0, login, kind)

@@ -6,7 +6,6 @@ Pure: nothing is asked from anybody here, and nothing but the fields named here 
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from bot.forge.command_line import read_command
 from bot.forge.reasons import Ignored, Reason
@@ -52,7 +51,7 @@ def parse_event(name: str, data: bytes, label: str = "stratwright") -> Trigger |
         return Ignored(Reason.MALFORMED, str(error))
 
 
-def _push(payload: Mapping[str, Any], label: str) -> Trigger | Ignored:
+def _push(payload: Mapping[str, object], label: str) -> Trigger | Ignored:
     repository = _object(payload, "repository")
     ref, branch = _text(payload, "ref"), _text(repository, "default_branch")
     if ref != f"refs/heads/{branch}" or payload.get("deleted") is True:
@@ -63,7 +62,7 @@ def _push(payload: Mapping[str, Any], label: str) -> Trigger | Ignored:
     return Push(_full_name(repository), _actor(payload, "sender"), branch, before, after)
 
 
-def _issue(payload: Mapping[str, Any], label: str) -> Trigger | Ignored:
+def _issue(payload: Mapping[str, object], label: str) -> Trigger | Ignored:
     action = _text(payload, "action")
     if action not in ("opened", "labeled"):
         return Ignored(Reason.NOT_OUR_ACTION, action if action.isidentifier() else "")
@@ -87,7 +86,7 @@ def _issue(payload: Mapping[str, Any], label: str) -> Trigger | Ignored:
     )
 
 
-def _comment(payload: Mapping[str, Any], label: str) -> Trigger | Ignored:
+def _comment(payload: Mapping[str, object], label: str) -> Trigger | Ignored:
     action = _text(payload, "action")
     if action != "created":
         return Ignored(Reason.NOT_OUR_ACTION, action if action.isidentifier() else "")
@@ -114,7 +113,7 @@ def _comment(payload: Mapping[str, Any], label: str) -> Trigger | Ignored:
     )
 
 
-def _dispatch(payload: Mapping[str, Any], label: str) -> Trigger | Ignored:
+def _dispatch(payload: Mapping[str, object], label: str) -> Trigger | Ignored:
     repository = _object(payload, "repository")
     if _text(payload, "ref") != f"refs/heads/{_text(repository, 'default_branch')}":
         return Ignored(Reason.NOT_OUR_BRANCH)
@@ -132,7 +131,7 @@ def _dispatch(payload: Mapping[str, Any], label: str) -> Trigger | Ignored:
     return Dispatched(_full_name(repository), actor, contracts, regenerate)
 
 
-def _deploy(inputs: Mapping[str, Any], repository: str, actor: Actor) -> Trigger:
+def _deploy(inputs: Mapping[str, object], repository: str, actor: Actor) -> Trigger:
     """Read what the deploy workflow was started with."""
     commit, environment = _text(inputs, "commit").strip(), _text(inputs, "environment")
     if not _SHA.fullmatch(commit):
@@ -152,14 +151,14 @@ _READERS = {
 }
 
 
-def _object(values: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _object(values: Mapping[str, object], key: str) -> dict[str, object]:
     value = values.get(key)
     if not isinstance(value, dict):
         raise _Malformed(f"{key} is not an object")
     return value
 
 
-def _text(values: Mapping[str, Any], key: str) -> str:
+def _text(values: Mapping[str, object], key: str) -> str:
     value = values.get(key)
     if not isinstance(value, str):
         raise _Malformed(f"{key} is not a text")
@@ -168,23 +167,23 @@ def _text(values: Mapping[str, Any], key: str) -> str:
     return value
 
 
-def _optional_text(values: Mapping[str, Any], key: str) -> str:
+def _optional_text(values: Mapping[str, object], key: str) -> str:
     return "" if values.get(key) is None else _text(values, key)
 
 
-def _number(values: Mapping[str, Any], key: str) -> int:
+def _number(values: Mapping[str, object], key: str) -> int:
     value = values.get(key)
     if type(value) is not int or not 0 <= value < MOST_NUMBER:
         raise _Malformed(f"{key} is not a number")
     return value
 
 
-def _actor(values: Mapping[str, Any], key: str) -> Actor:
+def _actor(values: Mapping[str, object], key: str) -> Actor:
     user = _object(values, key)
     return Actor(_number(user, "id"), _text(user, "login"), _text(user, "type"))
 
 
-def _carries(issue: Mapping[str, Any], label: str) -> bool:
+def _carries(issue: Mapping[str, object], label: str) -> bool:
     found = issue.get("labels")
     labels = found if isinstance(found, list) else []
     return any(_same(_text(each, "name"), label) for each in labels if isinstance(each, dict))
@@ -195,7 +194,7 @@ def _same(one: str, other: str) -> bool:
     return one.casefold() == other.casefold()
 
 
-def _full_name(repository: Mapping[str, Any]) -> str:
+def _full_name(repository: Mapping[str, object]) -> str:
     name = _text(repository, "full_name")
     if not _NAME.fullmatch(name):
         raise _Malformed("the repository has no name")

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 from urllib.parse import quote, urlencode
 
 from bot.errors import InputError
-from bot.forge.github.api import Forbidden, GitHubApi, Missing, Unprocessable, segment
+from bot.forge.github.api import Forbidden, GitHubApi, Missing, Row, Unprocessable, segment
 from bot.forge.github.checks import GitHubChecks
 from bot.forge.github.comments import GitHubThreads, same
 from bot.forge.github.deploys import GitHubDeploys
@@ -180,7 +179,7 @@ class GitHubForge:
             raise PullRequestForbidden(message, _HOW_TO_ALLOW, draft, link) from None
         return self._updated(pull, draft)
 
-    def _create(self, body: dict[str, Any], as_draft: bool) -> None:
+    def _create(self, body: Row, as_draft: bool) -> None:
         try:
             self.api.write("POST", "pulls", {**body, "draft": as_draft})
         except Unprocessable as error:
@@ -257,7 +256,7 @@ class GitHubForge:
                 looked=looked,
             )
 
-    def _is_own(self, row: dict[str, Any], branch: str = "") -> bool:
+    def _is_own(self, row: Row, branch: str = "") -> bool:
         head = row.get("head") or {}
         repository = (head.get("repo") or {}).get("full_name", "")
         name_fits = not branch or head.get("ref") == branch
@@ -276,7 +275,7 @@ class GitHubForge:
         return replace(draft, body=draft.body.replace(f"]({path})", f"]({address})", 1))
 
 
-def _pull(row: dict[str, Any]) -> PullRequest:
+def _pull(row: Row) -> PullRequest:
     body = str(row.get("body") or "")
     block = read_hidden_block(body) or {"tag": "", "trailers": {}}
     if row.get("merged_at"):

@@ -1,4 +1,4 @@
-"""Turns the model and the functions into docs/contract.md: `python -m bot.contract.reference`."""
+"""Turns the model and the functions into docs/contract.md: `python -m tools.contract_reference`."""
 
 import sys
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from bot.contract.model import Contract, Heading, ModuleContract, ModuleFile
 from bot.contract.risk import AtrLevel, Costs, Risk, Size, Trailing
 
 REFERENCE_PATH = Path("docs/contract.md")
-TEMPLATE = Path(__file__).with_name("reference.md")
+TEMPLATE = Path(__file__).with_suffix(".md")
 # Heading of each section, the key that leads there, and the part of the model it describes.
 _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("`market`", Market),
