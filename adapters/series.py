@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import talib
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from talib._ta_lib import MA_Type as talib_ma_types
 
 from adapters.loop.views import CandleView, FrameView, array_view
@@ -24,7 +24,6 @@ if TYPE_CHECKING:  # pandas takes half a second to import; candles of a view nee
 Numbers = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 Moments = NDArray[np.int64]
-Places = NDArray[np.intp]
 Value = Numbers | float
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 MINUTE_MS = 60_000
@@ -138,7 +137,7 @@ def _is_first(slots: Moments) -> Booleans:
     return first
 
 
-def _sums(x: Numbers, first: Places, last: Places) -> Numbers:
+def _sums(x: Numbers, first: Any, last: Any) -> Numbers:
     added: Numbers = x[first]
     for place in range(1, int((last - first).max()) + 1):
         there = first + place <= last
@@ -205,7 +204,7 @@ def power(x: Value, n: Value) -> Numbers:
         return _finite(np.where(np.equal(n, 2), x * x, np.power(x, n)))
 
 
-def _finite(x: Numbers) -> Numbers:
+def _finite(x: Any) -> Numbers:
     return np.where(np.isfinite(x), x, np.nan)
 
 
@@ -387,7 +386,7 @@ def periods(x: Numbers) -> Any:
     return x
 
 
-def numbers(x: ArrayLike) -> Numbers:
+def numbers(x: Any) -> Numbers:
     """Whole numbers, such as TA-Lib's candle patterns, as a series of numbers."""
     return np.asarray(x, dtype=np.float64)
 
