@@ -195,13 +195,17 @@ def short_report(report: Mapping[str, Any], files: Mapping[str, str]) -> str:
         f"profit        {report['total_pnl']:.2f}  return {percent(report['return'])}"
         f"  (buy and hold {percent(report['buy_and_hold']['return'])})",
         f"drawdown      {percent(report['max_drawdown'])}  sharpe {ratio}",
-        f"ambiguous     {band['ambiguous_trades']} trades, profit {band['worst_pnl']:.2f}"
-        f" to {band['best_pnl']:.2f}",
     ]
-    if report["forced_exits"] or report["orders_rejected"]:
+    if band["ambiguous_trades"]:
         lines.append(
-            f"not counted   {report['forced_exits']} open at the end"
-            f" (in the return, not in the profit), {report['orders_rejected']} orders rejected"
+            f"ambiguous     stop and target in one candle: {band['ambiguous_trades']} trades,"
+            f" so the profit is {band['worst_pnl']:.2f} to {band['best_pnl']:.2f}"
         )
-    lines += [f"{name:<13} {Path(path)}" for name, path in files.items()]
+    if report["forced_exits"]:
+        lines.append(
+            f"open          {report['forced_exits']} at the end: in the return, not in the profit"
+        )
+    if report["orders_rejected"]:
+        lines.append(f"rejected      {report['orders_rejected']} orders")
+    lines += [f"wrote         {Path(path)}" for path in files.values()]
     return "\n".join(lines) + "\n"

@@ -158,6 +158,14 @@ def test_a_position_open_at_the_end_is_in_the_return_and_not_in_the_profit() -> 
         "forced_exits": 1,
         "orders_rejected": 0,
     }
-    said = short_report(report, {})
-    assert "1 open at the end (in the return, not in the profit), 0 orders rejected" in said
-    assert "not counted" not in short_report({**report, "forced_exits": 0}, {})
+    said = short_report(report, {"trades": "out/trades.csv"})
+    assert "open          1 at the end: in the return, not in the profit\n" in said
+    assert said.endswith("wrote         out/trades.csv\n")
+    # What did not happen is not told.
+    assert "ambiguous" not in said
+    assert "rejected" not in said
+    assert "at the end" not in short_report({**report, "forced_exits": 0}, {})
+    doubt = {"ambiguous_trades": 3, "worst_pnl": -2.0, "best_pnl": 1.0}
+    said = short_report({**report, "ambiguity_band": doubt, "orders_rejected": 4}, {})
+    assert "in one candle: 3 trades, so the profit is -2.00 to 1.00\n" in said
+    assert "rejected      4 orders\n" in said
