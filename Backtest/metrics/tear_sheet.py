@@ -32,7 +32,7 @@ from Backtest.metrics.risk_figures import (
     volatility,
 )
 from Backtest.metrics.run_figures import finite
-from Backtest.positions import Trade
+from Backtest.positions import LIQUIDATED, Trade
 from Backtest.times import iso
 
 Figures = dict[str, object]
@@ -40,6 +40,9 @@ Figures = dict[str, object]
 MOST_FALLS = 10
 MOST_BARS = 24
 DAY_HOURS, HOUR_MS = 24, 3_600_000
+# Exits at a level that a candle reaches after its open.
+_LIMITS = ("target", "roi")
+_INSIDE = (*_LIMITS, "stop", "trailing_stop", LIQUIDATED)
 
 
 def tear_sheet(
@@ -50,6 +53,8 @@ def tear_sheet(
     capital: float,
     periods_per_year: float | None,
     candles: Mapping[str, Candles],
+    *,
+    at_close: bool = False,
 ) -> Figures:
     """Gather every figure of a run, ready for JSON.
 
@@ -61,6 +66,7 @@ def tear_sheet(
         capital: cash at the start.
         periods_per_year: rows a year; None if the rows carry no real time.
         candles: by symbol, for how far each trade ran.
+        at_close: orders fill at the close of the candle that decides (`this_close`).
     """
     done = [trade for trade in trades if not trade.forced]
     ledger = ledger_of(done)
@@ -70,7 +76,12 @@ def tear_sheet(
     beside = compare(returns, holding, yearly)
     falls = falls_of(equity, capital, MOST_FALLS)
     deepest = falls[0].depth if falls else 0.0
-    ran = [_excursion(trade, candles) for trade in done]
+    any_candles = next(iter(candles.values()), None)
+    ran = [
+        excursion(trade, known, at_close=at_close)
+        for trade in done
+        if (known := candles.get(trade.symbol) or any_candles) is not None
+    ]
     columns = (ledger.pnl, ledger.volume, ledger.entry_price)
     multiples = in_risks(*columns, [trade.stop for trade in done])
     return {
@@ -151,18 +162,25 @@ def _other_way(rows: Floats, ledger: Ledger, capital: float) -> Figures:
     return {"trades": doubtful, "final_equity": better, "return": finite(better / capital - 1.0)}
 
 
-def _excursion(trade: Trade, candles: Mapping[str, Candles]) -> tuple[float, float]:
+def excursion(trade: Trade, known: Candles, *, at_close: bool) -> tuple[float, float]:
     """Give how far a trade ran against its entry and for it, as positive fractions.
 
-    Candles count from the entry's to the exit's, both whole: what happened inside them before the
-    entry or after the exit is in.
+    Candles count from the entry to the one before the exit's. Of the exit's own only what the trade
+    saw counts: its price; before a target or ROI also the other extreme, since doubt counts against
+    the trade; all of it where orders fill at the close, and then the entry's own is over.
     """
-    known = candles.get(trade.symbol) or next(iter(candles.values()))
-    first, last = np.searchsorted(known.times, (trade.entry_time, trade.exit_time), side="right")
-    part = slice(max(int(first) - 1, 0), int(last))
-    up = float(known.high[part].max()) / trade.entry_price - 1.0
-    down = 1.0 - float(known.low[part].min()) / trade.entry_price
-    against, along = (down, up) if trade.side == "long" else (up, down)
+    entered, last = np.searchsorted(known.times, (trade.entry_time, trade.exit_time), "right") - 1
+    lasting = slice(max(int(entered) + at_close, 0), int(last))
+    lowest = float(known.low[lasting].min(initial=trade.exit_price))
+    highest = float(known.high[lasting].max(initial=trade.exit_price))
+    seen_whole = at_close and trade.rule_out not in _INSIDE and not trade.rule_out.endswith("_gap")
+    long, limit = trade.side == "long", trade.rule_out in _LIMITS
+    if seen_whole or (limit and long):
+        lowest = min(lowest, float(known.low[last]))
+    if seen_whole or (limit and not long):
+        highest = max(highest, float(known.high[last]))
+    up, down = highest / trade.entry_price - 1.0, 1.0 - lowest / trade.entry_price
+    against, along = (down, up) if long else (up, down)
     return max(against, 0.0), max(along, 0.0)
 
 

@@ -107,5 +107,6 @@ def with_tear_sheet(judgement: Judgement, candles: Mapping[str, Candles]) -> Jud
         summary["capital"],
         summary["periods_per_year"],
         candles,
+        at_close=summary["execution"] == "this_close",
     )
     return replace(judgement, summary={**summary, "tear_sheet": sheet})
