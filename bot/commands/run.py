@@ -142,7 +142,8 @@ def describe(result: "Result", summary: "Summary") -> str:
         "branch": f"{result.branch} {result.commit[:12]}" if result.commit else "",
         "tag": result.tag,
         "pull request": f"#{result.pull_request}" if result.pull_request is not None else "",
-        "evidence": result.artifacts,
+        # What is proposed is not in the checkout.
+        "evidence": f"{result.artifacts} on the branch" if result.commit else result.artifacts,
     }
     lines += [f"  {label:<14}{value}" for label, value in rows.items() if value]
     if result.gates:

@@ -60,6 +60,7 @@ def test_every_command_that_knows_figures_shows_them(
     capsys.readouterr()
     run_one(proposed.work / "contracts/dip.yaml", shop, Progress(), as_json=False)
     shown = [capsys.readouterr().out]
+    assert "  evidence      artifacts/dip/strategy on the branch\n" in shown[0]
     identity = run(proposed, sandbox).correlation_id
     report = ["report", identity, "--out", str(tmp_path / "out")]
     for command in (report, ["pr", "list"], ["pr", "show", "1"], ["status"]):
