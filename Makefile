@@ -25,7 +25,7 @@ PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist l
 # For the engine's race: --quick, --bars, --rounds, --limit-s.
 BENCH_ARGS ?=
 
-.PHONY: attacks audit bridge claude exchange lock npm sbom corpus deep examples faults freqtrade golden help mutants pictures quick setup demo test check bench bench-engine luck worlds clean
+.PHONY: attacks audit bridge claude exchange lock npm sbom corpus deep examples faults freqtrade golden help mutants pictures quick setup demo test check bench bench-engine luck nautilus worlds clean
 
 help:  ## say what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,6 +68,14 @@ $(FREQTRADE)/.ready: tools/freqtrade.txt tools/vectorbt.txt
 	@echo "make: installing Freqtrade and VectorBT into $(FREQTRADE), once"
 	@$(PYTHON) -m venv --clear $(FREQTRADE)
 	@$(FREQTRADE)/bin/python -m pip install --quiet --disable-pip-version-check -r tools/freqtrade.txt -r tools/vectorbt.txt
+	@touch $@
+
+nautilus: build/nautilus/.ready  ## install NautilusTrader into build/nautilus: its schemas judge the loopback exchange
+
+build/nautilus/.ready: tools/nautilus.txt
+	@echo "make: installing NautilusTrader into build/nautilus, once"
+	@$(PYTHON) -m venv --clear build/nautilus
+	@build/nautilus/bin/python -m pip install --quiet --disable-pip-version-check -r tools/nautilus.txt
 	@touch $@
 
 demo: $(READY)  ## write, prove and propose an example strategy, in build/demo

@@ -1,8 +1,8 @@
-"""Keeps accounts and orders: reserves, matches along the tape, fills, charges, funds."""
+"""Keeps accounts and orders: reserves, matches along the tape, fills, charges, liquidates."""
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_DOWN, Decimal
 from typing import Any
 
@@ -17,6 +17,8 @@ FEES = {SPOT: Decimal("0.001"), FUTURES: Decimal("0.0005")}
 SLIP = Decimal("0.0001")
 FUNDING_EVERY = 8 * 3_600_000
 FUNDING_RATE = Decimal("0.0001")
+MAINTENANCE = Decimal("0.004")
+ISOLATED, CROSSED = "ISOLATED", "CROSSED"
 STOPS = {
     SPOT: ("STOP_LOSS", "STOP_LOSS_LIMIT", "TAKE_PROFIT", "TAKE_PROFIT_LIMIT"),
     FUTURES: ("STOP", "STOP_MARKET", "TAKE_PROFIT", "TAKE_PROFIT_MARKET"),
@@ -54,6 +56,7 @@ class Order:
     updated: int = 0
     triggered: bool = False
     reserved: Decimal = ZERO
+    actual: int = 0  # the order that a conditional one of futures became
 
     @property
     def buys(self) -> bool:
@@ -93,6 +96,8 @@ class Venue:
     wallet: Decimal = Decimal(10_000)
     positions: dict[str, tuple[Decimal, Decimal]] = field(default_factory=dict)
     leverage: dict[str, int] = field(default_factory=dict)
+    margin_type: dict[str, str] = field(default_factory=dict)
+    thin: bool = False  # a resting order gets half of what it wants, and no more
     orders: list[Order] = field(default_factory=list)
     trades: list[Trade] = field(default_factory=list)
     income: list[dict[str, Any]] = field(default_factory=list)
@@ -118,11 +123,13 @@ class Venue:
             return
         for symbol, tape in self.tapes.items():
             resting = [o for o in self.orders if o.symbol == symbol and o.status in OPEN]
-            if resting:
+            held = self.positions.get(symbol, (ZERO, ZERO))[0]
+            if resting or held:
                 for leg in tape.legs(since, self_now):
                     for order in resting:
                         if order.status in OPEN:
                             self._meet(order, leg)
+                    self._liquidate(symbol, leg)
         self.seen = self_now
         for moment in range(since // FUNDING_EVERY + 1, self_now // FUNDING_EVERY + 1):
             self._fund(moment * FUNDING_EVERY)
@@ -132,13 +139,11 @@ class Venue:
             if size:
                 paid = -size * self.tapes[symbol].price(moment) * FUNDING_RATE
                 self.wallet += paid
-                row: dict[str, Any] = {
-                    "symbol": symbol,
-                    "incomeType": "FUNDING_FEE",
-                    "income": f"{paid:.8f}",
-                }
-                row |= {"asset": "USDT", "time": moment, "info": "FUNDING_FEE", "tradeId": ""}
-                self.income.append(row | {"tranId": moment})
+                self._earn(symbol, "FUNDING_FEE", paid, moment)
+
+    def _earn(self, symbol: str, kind: str, amount: Decimal, moment: int) -> None:
+        row = {"symbol": symbol, "incomeType": kind, "income": f"{amount:.8f}", "asset": "USDT"}
+        self.income.append(row | {"time": moment, "info": kind, "tradeId": "", "tranId": moment})
 
     def _meet(self, order: Order, leg: Leg) -> None:
         if order.waits:
@@ -148,13 +153,62 @@ class Venue:
                 return
             order.triggered = True
             at = leg.first(order.stop, falling=falling)
+            order = self._actual(order) if order.algo else order
             if order.price == 0:
-                self.fill(order, order.quantity, at)
+                self.fill(order, self._available(order), at)
+                if order.status in OPEN:
+                    self.end(order, "EXPIRED")
                 return
             leg = Leg(leg.time, at, leg.end)
-        if order.price and leg.reaches(order.price, falling=order.buys):
+        wanted = self._available(order)
+        if wanted and order.price and leg.reaches(order.price, falling=order.buys):
             better = leg.first(order.price, falling=order.buys)
-            self.fill(order, order.quantity - order.filled, better)
+            self.fill(order, wanted, better)
+
+    def _available(self, order: Order) -> Decimal:
+        """Gives how much of an order the market takes."""
+        if self.thin:
+            return ZERO if order.filled else (order.quantity / 2).quantize(STEP, ROUND_DOWN)
+        return order.quantity - order.filled
+
+    def _actual(self, stop: Order) -> Order:
+        """Ends a conditional order of futures whose price was reached: a plain one takes over."""
+        order = replace(
+            stop, id=next(self._ids), type="LIMIT" if stop.price else "MARKET", algo=False
+        )
+        stop.actual, stop.status, stop.updated = order.id, "FINISHED", self.now()
+        self.orders.append(order)
+        self.heard(order, "NEW", None)
+        return order
+
+    def margin(self, symbol: str) -> Decimal:
+        """Gives what a position was opened with."""
+        size, entry = self.positions.get(symbol, (ZERO, ZERO))
+        return abs(size) * entry / self.leverage.get(symbol, 20)
+
+    def liquidation_price(self, symbol: str) -> Decimal:
+        """Gives where an isolated position is taken away; 0 where there is none."""
+        size, entry = self.positions.get(symbol, (ZERO, ZERO))
+        if not size or self.margin_type.get(symbol, CROSSED) != ISOLATED:
+            return ZERO
+        price = (size * entry - self.margin(symbol)) / (size - abs(size) * MAINTENANCE)
+        return max(price, ZERO)
+
+    def _liquidate(self, symbol: str, leg: Leg) -> None:
+        """Takes an isolated position away with its whole margin, once the price is reached."""
+        size, price = self.positions.get(symbol, (ZERO, ZERO))[0], self.liquidation_price(symbol)
+        if not price or not leg.reaches(price, falling=size > 0):
+            return
+        left = self.wallet - self.margin(symbol)
+        number = next(self._ids)
+        side = "SELL" if size > 0 else "BUY"
+        words = (number, f"autoclose-{number}", FUTURES, symbol, side, "LIMIT")
+        limit = price.quantize(TICK)
+        order = Order(*words, abs(size), limit, ZERO, "IOC", True, self.now())
+        self.orders.append(order)
+        self.fill(order, abs(size), price)
+        paid, self.wallet = left - self.wallet, left
+        self._earn(symbol, "INSURANCE_CLEAR", paid, leg.time)
 
     def place(
         self, market: str, asked: dict[str, str], *, partial: bool = False, algo: bool = False
@@ -360,11 +414,17 @@ class Venue:
         """Gives what open positions would bring now."""
         return sum((s * (self.price(n) - e) for n, (s, e) in self.positions.items()), ZERO)
 
+    def set_margin_type(self, symbol: str, kind: str) -> None:
+        """Changes how a position is paid for, where Binance would."""
+        if self.margin_type.get(symbol, CROSSED) == kind:
+            raise Refusal(-4046, "No need to change margin type.")
+        if self.positions.get(symbol, (ZERO, ZERO))[0]:
+            raise Refusal(-4048, "Margin type cannot be changed if there exists position.")
+        self.margin_type[symbol] = kind
+
     def available(self) -> Decimal:
         """Gives what futures can still use."""
-        rows = self.positions.items()
-        used = sum((abs(s) * e / self.leverage.get(n, 20) for n, (s, e) in rows), ZERO)
-        return self.wallet + self.unrealized() - used
+        return self.wallet + self.unrealized() - sum(map(self.margin, self.positions), ZERO)
 
 
 def _number(asked: dict[str, str], name: str) -> Decimal:

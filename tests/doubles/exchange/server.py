@@ -15,10 +15,11 @@ from urllib.parse import parse_qsl
 
 from aiohttp import WSMsgType, web
 
-from tests.doubles.exchange import shapes
+from tests.doubles.exchange import shapes, streams
 from tests.doubles.exchange.matching import (
-    FUNDING_RATE,
+    CROSSED,
     FUTURES,
+    MAINTENANCE,
     OPEN,
     SPOT,
     Order,
@@ -26,7 +27,7 @@ from tests.doubles.exchange.matching import (
     Trade,
     Venue,
 )
-from tests.doubles.exchange.tape import Candle, Tape
+from tests.doubles.exchange.tape import Tape
 
 KEY, SECRET = "loopback-key", "loopback-secret"
 LISTEN = "listen-key-of-the-loopback-exchange"
@@ -107,6 +108,7 @@ class Exchange:
         if "faults" in wish and wish["faults"] is None:
             self.faults.clear()
         self.maintenance = wish.get("maintenance", self.maintenance)
+        self.venue.thin = wish.get("thin", self.venue.thin)
         self.limit_per_minute = wish.get("limit_per_minute", self.limit_per_minute)
         for coin, amount in wish.get("balances", {}).items():
             self.venue.free[coin] = Decimal(str(amount))
@@ -133,9 +135,18 @@ class Exchange:
         }
 
     def _heard(self, order: Order, what: str, trade: Trade | None) -> None:
-        report = shapes.report_of(order, what, trade, wall())
+        if order.algo:
+            return  # heard of once it is a plain order
+        events = [shapes.report_of(order, what, trade, wall())]
+        if trade:
+            events.append(shapes.account_event(self.venue, order, wall()))
         for listener in list(self.listeners[order.market]):
-            listener.send({"subscriptionId": 0, "event": report} if listener.wrapped else report)
+            for event in events:
+                listener.send(
+                    {"subscriptionId": 0, "event": event}
+                    if listener.wrapped
+                    else listener.named(LISTEN, event)
+                )
 
 
 @dataclass(eq=False)
@@ -146,7 +157,12 @@ class Listener:
     market: str
     wanted: set[str] = field(default_factory=set)
     wrapped: bool = False
+    combined: bool = False  # each message is sent with the name of its stream
     queue: asyncio.Queue[dict[str, Any]] = field(default_factory=asyncio.Queue)
+
+    def named(self, stream: str, data: dict[str, Any]) -> dict[str, Any]:
+        """Writes a message as this socket wants it."""
+        return {"stream": stream, "data": data} if self.combined else data
 
     def send(self, message: dict[str, Any]) -> None:
         """Puts a message into the queue."""
@@ -249,7 +265,7 @@ class Desk:
         if public is not None:
             return public
         key = request.headers.get("X-MBX-APIKEY")
-        if name == "listenKey":
+        if name in ("listenKey", "userDataStream"):
             if key != KEY:
                 raise Refusal(-2015, "Invalid API-key, IP, or permissions for action.", 401)
             return {"listenKey": LISTEN}
@@ -274,40 +290,25 @@ class Desk:
             return [shapes.kline_row(candle, frame) for candle in found]
         if name == "depth":
             return shapes.depth(venue.price(symbol), now)
+        if name in ("trades", "aggTrades", "avgPrice"):
+            market_now, limit = self.exchange.market_now(), min(1000, int(asked.get("limit", 500)))
+            return streams.rows(name, venue.tapes[symbol], market, market_now, limit)
         if name.startswith("ticker/"):
             rows = [
                 shapes.ticker(venue, each, now) for each in ([symbol] if symbol else venue.symbols)
             ]
             return rows[0] if symbol else rows
         if name == "premiumIndex":
-            rows = [self._premium(each, now) for each in ([symbol] if symbol else venue.symbols)]
+            rows = [
+                streams.premium(venue, each, now)
+                for each in ([symbol] if symbol else venue.symbols)
+            ]
             return rows[0] if symbol else rows
         if name == "fundingRate":
-            return self._funding(symbol, asked)
+            return streams.funding(
+                venue, symbol, self.exchange.market_now(), asked.get("startTime")
+            )
         return None
-
-    def _premium(self, symbol: str, now: int) -> dict[str, Any]:
-        price = shapes.text(self.venue.price(symbol))
-        every = 8 * 3_600_000
-        found = {"symbol": symbol, "markPrice": price, "indexPrice": price, "time": now}
-        return found | {
-            "lastFundingRate": str(FUNDING_RATE),
-            "nextFundingTime": (now // every + 1) * every,
-        }
-
-    def _funding(self, symbol: str, asked: dict[str, str]) -> list[dict[str, Any]]:
-        every, now = 8 * 3_600_000, self.exchange.market_now()
-        start = int(asked.get("startTime", now - 100 * every))
-        return [
-            {
-                "symbol": each,
-                "fundingTime": moment * every,
-                "fundingRate": str(FUNDING_RATE),
-                "markPrice": shapes.text(self.venue.tapes[each].price(moment * every)),
-            }
-            for each in ([symbol] if symbol else self.venue.symbols)
-            for moment in range(-(-start // every), now // every + 1)
-        ]
 
     def _private(
         self, market: str, method: str, name: str, asked: dict[str, str], *, partial: bool
@@ -328,6 +329,9 @@ class Desk:
             if method == "DELETE":
                 for order in rows:
                     venue.end(order)
+                if market == FUTURES:
+                    words = "The operation of cancel all open order is done."
+                    return {"code": 200, "msg": words}
             return [shapes.algo_of(o) if algo else shapes.order_of(o) for o in rows]
         if name in ("myTrades", "userTrades"):
             return [
@@ -357,7 +361,9 @@ class Desk:
                 "leverage": int(asked["leverage"]),
                 "maxNotionalValue": "1000000",
             }
-        return self._settings(name, method, now)
+        if name == "marginType" and method == "POST":
+            venue.set_margin_type(symbol, asked["marginType"])
+        return self._settings(name, method, symbol)
 
     def _order(
         self, market: str, method: str, name: str, asked: dict[str, str], *, partial: bool
@@ -383,7 +389,7 @@ class Desk:
                 }
         return shapes.algo_of(order) if algo else shapes.order_of(order)
 
-    def _settings(self, name: str, method: str, now: int) -> Any:
+    def _settings(self, name: str, method: str, symbol: str) -> Any:
         symbols = self.venue.symbols
         done = {"code": 200, "msg": "success"}
         bracket: dict[str, Any] = {
@@ -392,8 +398,9 @@ class Desk:
             "notionalCap": 9_000_000,
             "notionalFloor": 0,
         }
-        bracket |= {"maintMarginRatio": 0.004, "cum": 0}
-        config = {"marginType": "ISOLATED", "isAutoAddMargin": False, "maxNotionalValue": "1000000"}
+        bracket |= {"maintMarginRatio": float(MAINTENANCE), "cum": 0}
+        config = {"isAutoAddMargin": False, "maxNotionalValue": "1000000"}
+        kinds = self.venue.margin_type
         answers: dict[str, Any] = {
             "marginType": done,
             "positionSide/dual": {"dualSidePosition": False} if method == "GET" else done,
@@ -401,7 +408,9 @@ class Desk:
             "leverageBracket": [{"symbol": each, "brackets": [bracket]} for each in symbols],
             "symbolConfig": [
                 {"symbol": each, "leverage": self.venue.leverage.get(each, 20), **config}
+                | {"marginType": kinds.get(each, CROSSED)}
                 for each in symbols
+                if symbol in ("", each)
             ],
             "accountConfig": {
                 "canTrade": True,
@@ -412,7 +421,11 @@ class Desk:
                 {"symbol": each, "makerCommission": "0.001", "takerCommission": "0.001"}
                 for each in symbols
             ],
-            "commissionRate": {"makerCommissionRate": "0.0002", "takerCommissionRate": "0.0005"},
+            "commissionRate": {
+                "symbol": symbol,
+                "makerCommissionRate": "0.0002",
+                "takerCommissionRate": "0.0005",
+            },
         }
         if name not in answers:
             raise Refusal(-1102, f"{method} {name} is not here", 404)
@@ -422,9 +435,9 @@ class Desk:
         ws = web.WebSocketResponse()
         await ws.prepare(request)
         market = FUTURES if request.path.startswith("/fut") else SPOT
-        listener = Listener(
-            ws, market, {x for x in request.query.get("streams", "").split("/") if x}
-        )
+        wanted = {x for x in request.query.get("streams", "").split("/") if x}
+        combined = request.path.endswith("/stream")
+        listener = Listener(ws, market, wanted, combined=combined)
         self.exchange.sockets.append(listener)
         if LISTEN in request.path_qs:
             self.exchange.listeners[market].append(listener)
@@ -484,13 +497,11 @@ class Desk:
 
     def _stream(self, listener: Listener, stream: str) -> None:
         symbol, _, what = stream.partition("@")
-        symbol, now = symbol.upper(), self.exchange.market_now()
-        if symbol not in self.venue.symbols:
-            return
-        if what.startswith("kline_"):
-            frame = what.removeprefix("kline_")
-            candle: Candle = self.venue.tapes[symbol].klines(frame, now, None, None, 1)[-1]
-            listener.send(shapes.kline_event(symbol, frame, candle, now))
+        if symbol.upper() in self.venue.symbols:
+            now = self.exchange.market_now()
+            event = streams.event(self.venue, listener.market, symbol.upper(), what, now)
+            if event:
+                listener.send(listener.named(stream, event))
 
 
 def _cut(request: web.Request) -> web.StreamResponse:

@@ -4,8 +4,11 @@ from decimal import Decimal
 from typing import Any
 
 from tests.doubles.exchange.matching import (
+    CROSSED,
     FEES,
     FUTURES,
+    ISOLATED,
+    MAINTENANCE,
     MIN_NOTIONAL,
     SPOT,
     STEP,
@@ -83,7 +86,6 @@ def order_of(order: Order, trades: list[Trade] | None = None) -> Json:
 
 def algo_of(order: Order) -> Json:
     """Writes a conditional order of futures, which has ids and states of its own."""
-    words = {"FILLED": "FINISHED", "PARTIALLY_FILLED": "TRIGGERED"}
     return {
         "algoId": order.id,
         "clientAlgoId": order.client,
@@ -94,9 +96,9 @@ def algo_of(order: Order) -> Json:
         "positionSide": "BOTH",
         "timeInForce": order.time_in_force,
         "quantity": text(order.quantity),
-        "algoStatus": words.get(order.status, order.status),
-        "actualOrderId": str(order.id) if order.triggered else "",
-        "actualPrice": text(order.cost / order.filled if order.filled else Decimal(0)),
+        "algoStatus": order.status,
+        "actualOrderId": str(order.actual or ""),
+        "actualPrice": "0.00000000",
         "triggerPrice": text(order.stop),
         "price": text(order.price),
         "workingType": "CONTRACT_PRICE",
@@ -197,8 +199,34 @@ def report_of(order: Order, what: str, trade: Trade | None, now: int) -> Json:
         "ps": "BOTH",
         "cp": False,
         "rp": text(trade.profit) if trade else "0",
+        "b": "0",
+        "a": "0",
+        "pP": False,
+        "si": 0,
+        "ss": 0,
+        "gtd": 0,
+        "V": "EXPIRE_MAKER",
     }
     return {"e": "ORDER_TRADE_UPDATE", "E": now, "T": now, "o": inner}
+
+
+def account_event(venue: Venue, order: Order, now: int) -> Json:
+    """Writes what a user stream says of the account after a fill."""
+    if order.market == SPOT:
+        coins = venue.symbols[order.symbol]
+        rows = [
+            {"a": coin, "f": text(venue.free[coin]), "l": text(venue.locked[coin])}
+            for coin in coins
+        ]
+        return {"e": "outboundAccountPosition", "E": now, "u": now, "B": rows}
+    wallet = text(venue.wallet)
+    (row,) = [row for row in position_rows(venue, now) if row["symbol"] == order.symbol]
+    position = {"s": order.symbol, "pa": row["positionAmt"], "ep": row["entryPrice"], "cr": "0"}
+    position |= {"up": row["unRealizedProfit"], "mt": row["marginType"], "ps": "BOTH"}
+    position |= {"iw": row["isolatedWallet"], "bep": row["breakEvenPrice"]}
+    balance = {"a": "USDT", "wb": wallet, "cw": wallet, "bc": "0"}
+    event = {"m": "ORDER", "B": [balance], "P": [position]}
+    return {"e": "ACCOUNT_UPDATE", "E": now, "T": now, "a": event}
 
 
 def exchange_info(venue: Venue, market: str, now: int) -> Json:
@@ -215,7 +243,7 @@ def exchange_info(venue: Venue, market: str, now: int) -> Json:
             }
         ],
         "exchangeFilters": [],
-        "assets": [{"asset": "USDT", "marginAvailable": True, "autoAssetExchange": None}],
+        "assets": [{"asset": "USDT", "marginAvailable": True, "autoAssetExchange": "-10000"}],
         "symbols": [_symbol(name, *coins, market) for name, coins in venue.symbols.items()],
     }
 
@@ -253,6 +281,10 @@ def _symbol(name: str, base: str, quote: str, market: str) -> Json:
             "pricePrecision": 2,
             "quantityPrecision": 5,
             "underlyingType": "COIN",
+            "underlyingSubType": ["PoW"],
+            "settlePlan": 0,
+            "maintMarginPercent": "2.5000",
+            "requiredMarginPercent": "5.0000",
             "triggerProtect": "0.0500",
             "liquidationFee": "0.015",
             "marketTakeBound": "0.05",
@@ -377,7 +409,8 @@ def position_rows(venue: Venue, now: int) -> list[Json]:
     rows = []
     for symbol, (size, entry) in venue.positions.items():
         price, leverage = venue.price(symbol), venue.leverage.get(symbol, 20)
-        profit, margin = text(size * (price - entry)), text(abs(size) * entry / leverage)
+        profit, margin = text(size * (price - entry)), text(venue.margin(symbol))
+        isolated = venue.margin_type.get(symbol, CROSSED) == ISOLATED
         row: Json = dict.fromkeys(
             ("initialMargin", "positionInitialMargin", "isolatedMargin", "isolatedWallet"), margin
         )
@@ -391,13 +424,15 @@ def position_rows(venue: Venue, now: int) -> list[Json]:
                 "markPrice": text(price),
                 "unRealizedProfit": profit,
                 "unrealizedProfit": profit,
-                "liquidationPrice": "0",
+                "liquidationPrice": text(venue.liquidation_price(symbol)),
                 "leverage": str(leverage),
-                "marginType": "isolated",
-                "isolated": True,
+                "marginType": "isolated" if isolated else "cross",
+                "isolated": isolated,
+                "isAutoAddMargin": "false",
+                "maxNotionalValue": "1000000",
                 "positionSide": "BOTH",
                 "notional": text(size * price),
-                "maintMargin": "0",
+                "maintMargin": text(abs(size) * price * MAINTENANCE),
                 "openOrderInitialMargin": "0",
                 "adl": 0,
                 "bidNotional": "0",
@@ -413,6 +448,7 @@ def futures_account(venue: Venue, now: int) -> Json:
     """Writes the futures account."""
     free, profit, wallet = text(venue.available()), text(venue.unrealized()), text(venue.wallet)
     margin = text(venue.wallet + venue.unrealized())
+    margin_used = text(sum(map(venue.margin, venue.positions), Decimal(0)))
     asset: Json = dict.fromkeys(
         ("initialMargin", "maintMargin", "positionInitialMargin", "openOrderInitialMargin"), "0"
     )
@@ -423,9 +459,19 @@ def futures_account(venue: Venue, now: int) -> Json:
         "assets": [asset],
         "positions": position_rows(venue, now),
         "totalWalletBalance": wallet,
-        "totalInitialMargin": "0",
+        "totalInitialMargin": margin_used,
         "totalMaintMargin": "0",
         "totalMarginBalance": margin,
         "availableBalance": free,
+        "maxWithdrawAmount": free,
+        "totalUnrealizedProfit": profit,
+        "totalPositionInitialMargin": margin_used,
+        "totalOpenOrderInitialMargin": "0",
+        "totalCrossWalletBalance": wallet,
+        "totalCrossUnPnl": profit,
+        "feeTier": 0,
         "canTrade": True,
+        "canDeposit": True,
+        "canWithdraw": True,
+        "updateTime": 0,
     }

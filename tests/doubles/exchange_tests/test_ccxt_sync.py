@@ -227,3 +227,38 @@ def test_a_futures_stop_at_the_plain_address_is_sent_to_the_right_one(futures: A
     asked = {"symbol": "BTCUSDT", "side": "SELL", "type": "STOP_MARKET", "quantity": "0.1"}
     with pytest.raises(ccxt.BaseError, match="-4120"):
         futures.fapiPrivatePostOrder(asked | {"stopPrice": "19000"})
+
+
+def test_a_futures_stop_whose_price_is_reached_becomes_an_order_of_its_own(
+    exchange: Running, futures: Any
+) -> None:
+    futures.create_order(FUTURE, "market", "sell", 0.1)
+    asked = {"stopPrice": 20_100, "reduceOnly": True, "clientOrderId": "stop"}
+    stop = futures.create_order(FUTURE, "STOP_MARKET", "buy", 0.1, None, asked)
+    exchange.control(thin=True, advance_s=1200)
+    found = futures.fetch_order(stop["id"], FUTURE, {"trigger": True})
+    actual = futures.fetch_order(found["info"]["actualOrderId"], FUTURE)
+    assert (found["status"], actual["status"], actual["filled"]) == ("closed", "expired", 0.05)
+    (position,) = futures.fetch_positions([FUTURE])
+    assert (position["side"], position["contracts"]) == ("short", 0.05)
+
+
+def test_an_isolated_position_is_taken_away_at_its_liquidation_price(
+    exchange: Running, futures: Any
+) -> None:
+    futures.set_margin_mode("isolated", FUTURE)
+    with pytest.raises(ccxt.MarginModeAlreadySet, match="-4046"):
+        futures.set_margin_mode("isolated", FUTURE)
+    futures.set_leverage(100, FUTURE)
+    before = futures.fetch_balance()["USDT"]["total"]
+    order = futures.create_order(FUTURE, "market", "sell", 0.1)
+    (position,) = futures.fetch_positions([FUTURE])
+    margin = order["average"] * 0.1 / 100
+    price = (order["average"] * 0.1 + margin) / (0.1 * 1.004)
+    assert position["liquidationPrice"] == pytest.approx(price, abs=0.01)
+    with pytest.raises(ccxt.ExchangeError, match="-4048"):
+        futures.set_margin_mode("cross", FUTURE)
+    exchange.control(advance_s=3600)
+    assert futures.fetch_positions([FUTURE]) == []
+    lost = before - futures.fetch_balance()["USDT"]["total"]
+    assert lost == pytest.approx(margin + order["cost"] * 0.0005, abs=0.001)
