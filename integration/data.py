@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from bot.errors import InputError, WorldError
+from integration.adapter.loopback_only import is_local
 from integration.config.config import FRAMES_S, load_config
 
 # Where Binance's programming interface is; a test or a proxy has another. Keys are never sent.
@@ -17,6 +18,7 @@ _RETRIES = 3
 _now = time.time
 _PAUSE_S = 1.0
 _MOST = 1000
+_LAST_MS = 4_102_444_800_000  # the year 2100
 _KEYS = ("timestamp", "open", "high", "low", "close", "volume")
 Candles = list[dict[str, Any]]
 
@@ -48,6 +50,9 @@ def check_candles(rows: Sequence[Sequence[float]], width_s: int, limit: int, now
     Raises:
         WorldError: with the first candle that is wrong.
     """
+    for row in rows:
+        if len(row) < 6 or not isinstance(row[0], int | float) or not 0 <= row[0] < _LAST_MS:
+            raise WorldError("the exchange gave something that is no candle", "Try again later.")
     whole = [row for row in rows if row[0] / 1000 + width_s <= now][-limit:]
     if not whole:
         raise WorldError("the exchange gave no complete candle", "Try again later.")
@@ -102,7 +107,7 @@ def _fetch(symbol: str, frame: str, count: int) -> list[list[float]]:
                 reason = f"{type(error).__name__}: {str(error)[:200]}"
                 raise WorldError(f"no candles of {symbol}: {reason}", "Try again later.") from None
             time.sleep(_PAUSE_S * (_RETRIES - left))
-        except ccxt.BaseError as error:
+        except (ccxt.BaseError, ValueError, OSError) as error:
             reason = f"{type(error).__name__}: {str(error)[:200]}"
             raise WorldError(f"no candles of {symbol}: {reason}", "Ask the exchange why.") from None
     raise AssertionError
@@ -111,7 +116,10 @@ def _fetch(symbol: str, frame: str, count: int) -> list[list[float]]:
 def _open(ccxt: Any) -> Any:
     options = {"fetchMarkets": {"types": ["spot"]}, "fetchCurrencies": False, "fetchMargins": False}
     settings: dict[str, Any] = {"enableRateLimit": True, "timeout": 10_000, "options": options}
-    if address := os.environ.get(ADDRESS):
+    if address := os.environ.get(ADDRESS, "").strip().rstrip("/"):
+        if not (is_local(address) or address.startswith("https://")):
+            message = f"{ADDRESS} is neither https nor on this machine"
+            raise InputError(message, "As in https://HOST, or http://127.0.0.1:8080.")
         names = {"public": "/api/v3", "private": "/api/v3", "v1": "/api/v1", "sapi": "/sapi/v1"}
         settings["urls"] = {"api": {name: address + path for name, path in names.items()}}
     return ccxt.binance(settings)

@@ -3,6 +3,7 @@
 import csv
 import fcntl
 import io
+import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -36,10 +37,25 @@ def append_decision(signal: TradingSignal, path: str | Path = DECISIONS) -> None
     _append(Path(path), DECISION_COLUMNS, row)
 
 
+def prepare_decisions(path: str | Path = DECISIONS) -> None:
+    """Makes sure that a decision can be written down, before it is published.
+
+    Raises:
+        WorldError: the log cannot be written, or is another file.
+    """
+    _append(Path(path), DECISION_COLUMNS, ())
+
+
 def append_trade_result(
     decision_id: str, exit_price: float, pnl_r: float, path: str | Path = RESULTS
 ) -> None:
-    """Writes a closed trade down; one that is there already is not written again."""
+    """Writes a closed trade down; one that is there already is not written again.
+
+    Raises:
+        WorldError: the log cannot be written, or a value is no number.
+    """
+    if not (math.isfinite(exit_price) and math.isfinite(pnl_r)):
+        raise WorldError(f"the result of {decision_id} is no number", "Nothing is written.")
     _append(Path(path), RESULT_COLUMNS, (decision_id, exit_price, pnl_r))
 
 
@@ -53,14 +69,14 @@ def logged(path: str | Path) -> set[str]:
 
 
 def _append(path: Path, columns: Sequence[str], row: Sequence[object]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     with _locked(path) as handle:
         text = _whole_lines(handle)
         header = _line(columns)
         if text and not text.startswith(header):
             raise WorldError(f"{path} has other columns", f"Its first line has to be {header!r}.")
-        if str(row[0]) not in _ids(text):
-            data = (("" if text else header) + _line(row)).encode()
+        new = bool(row) and str(row[0]) not in _ids(text)
+        if new or not text:
+            data = (("" if text else header) + (_line(row) if new else "")).encode()
             while data:
                 data = data[os.write(handle, data) :]
             os.fsync(handle)
@@ -73,7 +89,7 @@ def _whole_lines(handle: int) -> str:
     whole = data[: data.rfind(b"\n") + 1]
     if len(whole) < size:
         os.ftruncate(handle, len(whole))
-    return whole.decode()
+    return whole.decode(errors="replace")
 
 
 def _ids(text: str) -> set[str]:
@@ -88,9 +104,14 @@ def _line(values: Iterable[object]) -> str:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[int]:
-    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    """Opens a log for one writer alone."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield handle
-    finally:
-        os.close(handle)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield handle
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise WorldError(f"{path} cannot be written: {error.strerror}", "Mend it.") from None

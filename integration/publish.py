@@ -1,5 +1,6 @@
 """Carries signals over the Redis list `signals`: each is published once, and read fail-closed."""
 
+import json
 import logging
 import os
 import time
@@ -25,6 +26,12 @@ redis.call('LPUSH', KEYS[1], ARGV[1])
 redis.call('LTRIM', KEYS[1], 0, ARGV[3])
 return 1
 """
+# What is too long to be a signal stays where it is: only its place is told.
+_READ = """
+local rows = redis.call('LRANGE', KEYS[1], 0, ARGV[1])
+for number, row in ipairs(rows) do if #row > tonumber(ARGV[2]) then rows[number] = '' end end
+return rows
+"""
 _said: dict[str, str] = {}
 _clients: dict[tuple[int, str], Any] = {}
 
@@ -49,20 +56,36 @@ def fetch_latest_signal(symbol: str, max_age_sec: int = 600) -> TradingSignal | 
     try:
         url = _url()
         with told(place_of(url)):
-            rows = _client(url).lrange(LIST, 0, KEPT - 1)
+            rows = _client(url).eval(_READ, 1, LIST, KEPT - 1, _LONGEST)
     except StratwrightError as error:
         return _said_once(symbol, f"no signal: {error.message}")
     for row in rows:
         try:
-            if len(row) > _LONGEST:
-                raise ValueError("it is too long")
-            signal = TradingSignal.model_validate_json(row)
+            signal = parse_signal(row)
         except (ValidationError, ValueError, RecursionError) as error:
             reason = str(error).replace("\n", " ")[:200]
             return _said_once(symbol, f"no signal: the newest cannot be used: {reason}")
         if signal.symbol == symbol:
             return _fresh(signal, max_age_sec)
     return None
+
+
+def parse_signal(text: str) -> TradingSignal:
+    """Reads a signal to the letter: no key twice, no text for a number.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not text:
+        raise ValueError("it is empty, or too long")
+    json.loads(text, object_pairs_hook=_once)
+    return TradingSignal.model_validate_json(text, strict=True)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("it says something twice")
+    return dict(pairs)
 
 
 def published(decision_id: str) -> bool:

@@ -63,13 +63,13 @@ class Loopback:
         )
         self.wait(self._redis_answers, "redis", "Redis answers")
 
-    def start_exchange(self) -> None:
+    def start_exchange(self, *more: str) -> None:
         """Starts the exchange, with a breakout on the last complete candle; its clock stands."""
         if not (HOUSE / "tests" / "doubles" / "exchange").is_dir():
             raise WorldError("the exchange is not here", "Run this in a checkout of stratwright.")
         log = self.folder / "exchange.txt"
         log.unlink(missing_ok=True)
-        self._start("exchange", sys.executable, "-m", "tests.doubles.exchange", "--breakout")
+        self._start("exchange", sys.executable, "-m", "tests.doubles.exchange", "--breakout", *more)
         self.wait(lambda: "\n" in _text(log), "exchange", "the exchange says where it is")
         self.address = _text(log).split("\n")[0].strip()
 
@@ -82,10 +82,18 @@ class Loopback:
             found: dict[str, Any] = json.load(connection.getresponse())
         return found
 
-    def start_freqtrade(self, *, dry_run: bool = True, safe: bool = True, **options: Any) -> None:
-        """Starts Freqtrade with the bridge's strategy; `options` change the ccxt settings."""
+    def start_freqtrade(
+        self,
+        *,
+        dry_run: bool = True,
+        safe: bool = True,
+        symbol: str = SYMBOL,
+        strategy: Path = STRATEGIES / f"{STRATEGY}.py",
+        **options: Any,
+    ) -> None:
+        """Starts Freqtrade with a strategy; `options` change the ccxt settings."""
         made = make_config(
-            *(SYMBOL, TIMEFRAME),
+            *(symbol, TIMEFRAME),
             address=self.address,
             dry_run=dry_run,
             key="" if dry_run else KEY,
@@ -101,7 +109,7 @@ class Loopback:
             "freqtrade",
             *(own if safe else plain),
             *("trade", "-c", str(config), "--userdir", str(self.folder / "user_data")),
-            *("--strategy", STRATEGY, "--strategy-path", str(STRATEGIES)),
+            *("--strategy", strategy.stem, "--strategy-path", str(strategy.parent)),
             *("--db-url", f"sqlite:///{self.database}"),
         )
 

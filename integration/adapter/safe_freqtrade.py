@@ -6,7 +6,6 @@ A configuration with `dry_run: false` starts only on a loopback exchange, or whe
 """
 
 import hashlib
-import ipaddress
 import json
 import logging
 import os
@@ -14,11 +13,21 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from bot.errors import InputError, SafetyStop, StratwrightError
+from integration.adapter.loopback_only import is_local, keep_to_loopback
 
 APPROVED = "STRATWRIGHT_APPROVED"
+# On loopback ccxt is set up by these alone; others bring proxies or change addresses.
+_CCXT_KEYS = {"enableRateLimit", "rateLimit", "timeout", "options", "urls"}
+# What Freqtrade takes from its configuration rather than from the strategy's file.
+_STRATEGY_KEYS = (
+    *("timeframe", "minimal_roi", "stoploss", "trailing_stop", "trailing_stop_positive"),
+    *("trailing_stop_positive_offset", "trailing_only_offset_is_reached", "use_custom_stoploss"),
+    *("use_exit_signal", "exit_profit_only", "exit_profit_offset", "ignore_roi_if_entry_signal"),
+    *("position_adjustment_enable", "max_entry_position_adjustment", "order_types"),
+    *("order_time_in_force", "process_only_new_candles", "startup_candle_count"),
+)
 _LOG = logging.getLogger(__name__)
 
 
@@ -38,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
                 check_live(config, os.environ.get(APPROVED))
             except StratwrightError as error:
                 refused.append(error)
-                raise
+                raise SystemExit(error.exit_code) from error
             _make_safe(config)
         make(bot, config)
 
@@ -70,28 +79,31 @@ def check_live(config: dict[str, Any], approved: str | None) -> None:
         known = ", ".join(EXCHANGES)
         raise SafetyStop(f"orders of {name} cannot be looked up by our id", f"Safe on: {known}.")
     if is_loopback(config):
+        keep_to_loopback()
         return
     hint = "Trade on paper (dry_run: true), or approve a tag: stratwright bridge trade TAG."
     if not approved:
         raise SafetyStop("dry_run is false, and no approval names these bytes", hint)
-    allowed = json.loads(approved)
+    try:
+        allowed = dict(json.loads(approved))
+    except (ValueError, TypeError):
+        raise SafetyStop("the approval cannot be read", hint) from None
     for reason in _beyond(config, allowed):
         raise SafetyStop(reason, hint)
 
 
 def is_loopback(config: dict[str, Any]) -> bool:
     """Says whether every address that ccxt would call is on this machine."""
-    parts = [config["exchange"].get(key) or {} for key in ("ccxt_config", "ccxt_sync_config")]
-    addresses: list[str] = []
-    for part in parts:
-        addresses += _texts((part.get("urls") or {}).get("api") or {})
-        if set(part) & {"hostname", "proxies", "httpProxy", "httpsProxy", "socksProxy", "proxyUrl"}:
-            return False
-    given = {name for part in parts for name in ((part.get("urls") or {}).get("api") or {})}
+    names = ("ccxt_config", "ccxt_sync_config", "ccxt_async_config")
+    parts = [config["exchange"].get(key) or {} for key in names]
+    addresses = [text for part in parts for text in _texts(part.get("urls") or {})]
+    if any(set(part) - _CCXT_KEYS for part in parts):
+        return False
+    given = {name for part in parts[:2] for name in ((part.get("urls") or {}).get("api") or {})}
     private = {"public", "private", "v1", "sapi"}
     if config.get("trading_mode", "spot") != "spot":
         private = {"fapiPublic", "fapiPrivate", "fapiPrivateV2", "fapiPrivateV3"}
-    return bool(addresses) and private <= given and all(map(_is_local, addresses))
+    return bool(addresses) and private <= given and all(map(is_local, addresses))
 
 
 def digest_of_file(path: Path) -> str:
@@ -107,6 +119,8 @@ def _beyond(config: dict[str, Any], allowed: dict[str, Any]) -> Iterator[str]:
         yield f"{folder} holds other files than {file.name}, which Freqtrade would run too"
     elif digest_of_file(file) != allowed["strategy"]:
         yield f"{file.name} is not the file that was approved"
+    if changed := [key for key in _STRATEGY_KEYS if key in config]:
+        yield f"the configuration changes what was approved: {', '.join(changed)}"
     pairs = set(config["exchange"].get("pair_whitelist") or ())
     if not pairs or not pairs <= set(allowed["symbols"]):
         yield f"only {', '.join(allowed['symbols'])} was approved, not {', '.join(sorted(pairs))}"
@@ -185,13 +199,6 @@ def _texts(value: Any) -> list[str]:
     if isinstance(value, dict):
         return [text for each in value.values() for text in _texts(each)]
     return [value] if isinstance(value, str) else ["?"]
-
-
-def _is_local(address: str) -> bool:
-    try:
-        return ipaddress.ip_address(urlsplit(address).hostname or "").is_loopback
-    except ValueError:
-        return False
 
 
 if __name__ == "__main__":

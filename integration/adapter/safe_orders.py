@@ -64,7 +64,8 @@ class SafeOrders:
         for intent, found in self.orphans(api):
             if (intent.symbol, intent.side, intent.type) == place_of:
                 _LOG.warning("order %s of %s is there already: taken over", found["id"], place_of)
-                return found
+                # Freqtrade looks at a stop again only while it is open: it may be filled already.
+                return found | {"status": "open", "filled": 0.0} if _is_stop(intent) else found
         entry = self._entry_tag is not None
         tag = self._entry_tag or ""
         intent = self.intents.write(wish["symbol"], wish["side"], wish["type"], tag, entry=entry)
@@ -98,7 +99,8 @@ class SafeOrders:
                 self.intents.settle(intent.client, "known", intent.order_id)
                 continue
             found = self._ask(api, intent)
-            if found is None or (found["status"] != "open" and not found["filled"]):
+            became = found and found["info"].get("actualOrderId")
+            if not found or not (found["status"] == "open" or found["filled"] or became):
                 self.intents.settle(intent.client, "over", intent.order_id)
                 continue
             yield intent, found
@@ -132,7 +134,7 @@ class SafeOrders:
 
     def _ask(self, api: Any, intent: Intent) -> Any:
         asked = {"clientOrderId": intent.client}
-        if "stop" in intent.type.lower() and ":" in intent.symbol:
+        if _is_stop(intent) and ":" in intent.symbol:
             asked["trigger"] = True  # type: ignore[assignment]
         try:
             found = api.fetch_order(None, intent.symbol, asked)
@@ -141,6 +143,10 @@ class SafeOrders:
         if found["clientOrderId"] != intent.client:
             raise UnknownFate(f"the exchange showed another order than {intent.client}")
         return found
+
+
+def _is_stop(intent: Intent) -> bool:
+    return "stop" in intent.type.lower()
 
 
 def install(safe: SafeOrders) -> None:

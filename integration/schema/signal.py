@@ -46,7 +46,7 @@ class TradingSignal(Frozen):
     """One decision to trade; `entry` is {"type": "market"}, with the price it was made at."""
 
     version: Literal["1.0"] = "1.0"
-    decision_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")] = Field(
+    decision_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")] = Field(
         default_factory=lambda: uuid.uuid4().hex
     )
     timestamp: AwareDatetime = Field(default_factory=lambda: datetime.now(UTC))

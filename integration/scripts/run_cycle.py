@@ -4,11 +4,13 @@
 """
 
 import argparse
+import fcntl
 import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,11 +19,11 @@ if __package__ in (None, ""):
     # Started by its path: only this folder is on the path then, not the house.
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from bot.errors import StratwrightError
+from bot.errors import StratwrightError, WorldError
 from integration.config.config import load_config
 from integration.data import get_candles
-from integration.logging_utils import append_decision
-from integration.publish import publish_signal, published
+from integration.logging_utils import append_decision, prepare_decisions
+from integration.publish import parse_signal, publish_signal, published
 from integration.risk import apply_risk
 from integration.schema.signal import TradingSignal
 from integration.signal_gen import generate_signal
@@ -66,17 +68,18 @@ def run_cycle(
     """
     cfg = load_config()
     outbox = Outbox(logs)
-    outbox.finish()
-    candles = get_candles(cfg["symbol"], count)
-    signal = source(candles, cfg["symbol"])
-    if signal is None:
-        return None
-    approved = apply_risk(signal, candles, cfg)
-    if approved is None or published(approved.decision_id):
-        return None
-    outbox.put(approved)
-    outbox.finish()
-    return approved
+    with outbox.alone():
+        outbox.finish()
+        candles = get_candles(cfg["symbol"], count)
+        signal = source(candles, cfg["symbol"])
+        if signal is None:
+            return None
+        approved = apply_risk(signal, candles, cfg)
+        if approved is None or published(approved.decision_id):
+            return None
+        outbox.put(approved)
+        outbox.finish()
+        return approved
 
 
 class Outbox:
@@ -89,6 +92,22 @@ class Outbox:
     def __init__(self, logs: Path) -> None:
         self._logs = logs
         self._file = logs / "outbox.json"
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Lets one cycle at a time use the folder.
+
+        Raises:
+            WorldError: it cannot be written.
+        """
+        try:
+            self._logs.mkdir(parents=True, exist_ok=True)
+            with (self._logs / "cycle.lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                yield
+        except OSError as error:
+            message = f"{error.filename or self._logs} cannot be used: {error.strerror}"
+            raise WorldError(message, "Nothing is decided without a log.") from None
 
     def put(self, signal: TradingSignal) -> None:
         """Writes the decision, whole or not at all."""
@@ -107,13 +126,18 @@ class Outbox:
             WorldError: Redis did not answer; the decision stays for the next cycle.
         """
         try:
-            signal = TradingSignal.model_validate_json(self._file.read_text())
+            signal = parse_signal(self._file.read_text(errors="replace"))
         except FileNotFoundError:
             return
+        except ValueError:
+            hint = "Look at it, and remove it if nothing of it is wanted."
+            raise WorldError(f"{self._file} is no signal; nothing is decided", hint) from None
+        log = self._logs / "decision_log.csv"
+        prepare_decisions(log)
         age = (datetime.now(UTC) - signal.timestamp).total_seconds()
         if published(signal.decision_id) or age <= _MAX_AGE_S:
             publish_signal(signal)
-            append_decision(signal, self._logs / "decision_log.csv")
+            append_decision(signal, log)
         else:
             logging.getLogger(__name__).warning("%s: dropped, too old", signal.decision_id)
         self._file.unlink()

@@ -159,18 +159,21 @@ class AgentBridgeStrategy(IStrategy):  # type: ignore[misc]
                 trade.set_custom_data(key, info[key])
 
     def custom_stoploss(
-        self, pair: str, trade: Trade, *args: Any, after_fill: bool = False, **kwargs: Any
+        self,
+        pair: str,
+        trade: Trade,
+        current_time: datetime | None = None,
+        current_rate: float = 0.0,
+        current_profit: float = 0.0,
+        after_fill: bool = False,
+        **kwargs: Any,
     ) -> float | None:
-        """Holds the stop of the signal."""
+        """Holds the stop of the signal from the fill on; Freqtrade finds `after_fill` by name."""
         info = self._info(trade)
         if info is None:
             return None
-        rate = kwargs["current_rate"]
-        return float(
-            stoploss_from_absolute(
-                info["initial_stop"], rate, is_short=trade.is_short, leverage=trade.leverage
-            )
-        )
+        sides = {"is_short": trade.is_short, "leverage": trade.leverage}
+        return float(stoploss_from_absolute(info["initial_stop"], current_rate, **sides))
 
     def custom_exit(self, pair: str, trade: Trade, *args: Any, **kwargs: Any) -> str | None:
         """Leaves fully at the first target, and below the stop where no stop could be set."""
@@ -193,7 +196,8 @@ class AgentBridgeStrategy(IStrategy):  # type: ignore[misc]
             info = self._info(trade)
             if info and info["decision_id"] not in self._results:
                 risk = trade.open_rate - info["initial_stop"]
-                earned = (trade.close_rate - trade.open_rate) / risk
+                # Bought at or below its stop, a trade has no R.
+                earned = (trade.close_rate - trade.open_rate) / risk if risk > 0 else 0.0
                 path = self.logs / "trade_results.csv"
                 append_trade_result(info["decision_id"], trade.close_rate, round(earned, 6), path)
                 self._results.add(info["decision_id"])

@@ -7,7 +7,9 @@ every row how many orders there were and whether account and database agree.
 import argparse
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +80,7 @@ def _trade(world: Loopback, leg: str, fault: str, *, safe: bool) -> None:
         signal = run_cycle(world.logs)
     assert signal is not None
     if leg == "exit":
-        _protected(world)
+        protected(world)
         world.control(advance_s=600)
     if fault == "kill -9":
         calls = list(CALLS).index(leg) + 1
@@ -96,18 +98,69 @@ def _trade(world: Loopback, leg: str, fault: str, *, safe: bool) -> None:
         words = "never arrived" if safe else "Could not place"
         world.wait(lambda: words in said.read_text(), "freqtrade", "it gives the entry up")
     else:
-        _protected(world)
+        protected(world)
+
+
+# The market falls to the stop; what is left of a stop that was filled in part is sold as well.
+HITS = (
+    "whole",
+    "partial",
+    "partial, lost cancel",
+    "partial, lost exit",
+    "partial, kill -9",
+    "while down",
+)
+
+
+def run_hit(folder: Path, freqtrade: Path, how: str, *, safe: bool) -> Outcome:
+    """Trades one signal to its stop at the exchange."""
+    world = Loopback(folder, freqtrade)
+    try:
+        world.start_redis()
+        world.start_exchange("--fall")
+        if how == "while down":
+            world.control(fault={**CALLS["stop"], **FAULTS["kill -9"]})
+        _start(world, safe=safe)
+        with variables(world.environment):
+            assert run_cycle(world.logs) is not None
+        if how == "while down":
+            hits = "POST /api/v3/order"
+            world.wait(lambda: world.control()["hits"].get(hits, 0) >= 2, "freqtrade", "its stop")
+            world.end("freqtrade", kill=True)
+        else:
+            protected(world)
+            first = min(
+                float(o["stopPrice"]) for o in world.control()["orders"] if "STOP" in o["type"]
+            )
+            assert first > 19_900, f"its first stop was at {first}, not at the signal's"
+        if "cancel" in how:
+            world.control(fault={"kind": "lost", "call": "DELETE /api/v3/order"})
+        if "exit" in how:
+            world.control(fault={"kind": "lost", "call": "POST /api/v3/order"})
+        world.control(thin="partial" in how, advance_s=600)
+        if how == "partial, kill -9":
+            world.end("freqtrade", kill=True)
+        if how in ("while down", "partial, kill -9"):
+            _start(world, safe=safe)
+        world.wait(lambda: world.ask(_CLOSED), "freqtrade", "the trade is closed")
+        world.end("freqtrade")
+        return _outcome(world)
+    finally:
+        world.close()
 
 
 def _start(world: Loopback, *, safe: bool) -> None:
     world.start_freqtrade(dry_run=False, safe=safe, timeout=3_000)
 
 
+_CLOSED = "SELECT 1 FROM trades WHERE is_open = 0"
+
+
 def _open(world: Loopback) -> list[tuple[Any, ...]]:
     return world.ask("SELECT id FROM trades WHERE is_open = 1")
 
 
-def _protected(world: Loopback) -> None:
+def protected(world: Loopback) -> None:
     """Waits until the database has an open trade with a stop at the exchange."""
     words = (
         "SELECT 1 FROM trades JOIN orders ON orders.ft_trade_id = trades.id "
@@ -131,28 +184,40 @@ def _outcome(world: Loopback) -> Outcome:
     )
 
 
+def _matrix() -> Iterator[tuple[str, Callable[..., Outcome]]]:
+    """Gives every row by its name."""
+    from tests.integration import live_futures
+
+    for leg in CALLS:
+        for fault in FAULTS:
+            if (leg, fault) != ("stop", "partial"):  # a stop that rests fills nothing when placed
+                yield f"{leg}/{fault}", partial(run_row, leg=leg, fault=fault)
+    for each in HITS:
+        yield f"stop hit/{each}", partial(run_hit, how=each)
+    for leg, fault in live_futures.rows():
+        yield f"futures {leg}/{fault}", partial(live_futures.run_row, leg=leg, fault=fault)
+
+
 def main() -> int:
     """Runs the matrix and prints it; 1 if a row with the launcher is not clean."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--freqtrade", type=Path, required=True)
-    parser.add_argument("--row", help="as in entry/lost")
+    parser.add_argument("--row", help="as in entry/lost or futures stop/kill -9")
     parser.add_argument("--plain", action="store_true", help="without the launcher, to compare")
     args = parser.parse_args()
     bad = 0
-    for leg in CALLS:
-        for fault in FAULTS:
-            # A stop that rests fills nothing when it is placed.
-            if args.row not in (None, f"{leg}/{fault}") or (leg, fault) == ("stop", "partial"):
-                continue
-            with tempfile.TemporaryDirectory(prefix="stratwright-row-") as folder:
-                try:
-                    found = run_row(Path(folder), args.freqtrade, leg, fault, safe=not args.plain)
-                    words = f"{'clean' if found.is_clean else 'NOT CLEAN'}  {found}"
-                    bad += not found.is_clean
-                except WorldError as error:
-                    words, bad = f"STUCK  {error.message[-600:]}", bad + 1
-            sys.stdout.write(f"{leg:6} {fault:14} {words}\n")
-            sys.stdout.flush()
+    for name, run in _matrix():
+        if args.row not in (None, name):
+            continue
+        with tempfile.TemporaryDirectory(prefix="stratwright-row-") as folder:
+            try:
+                found = run(Path(folder), args.freqtrade, safe=not args.plain)
+                words = f"{'clean' if found.is_clean else 'NOT CLEAN'}  {found}"
+                bad += not found.is_clean
+            except WorldError as error:
+                words, bad = f"STUCK  {error.message[-600:]}", bad + 1
+        sys.stdout.write(f"{name:22} {words}\n")
+        sys.stdout.flush()
     return 1 if bad and not args.plain else 0
 
 

@@ -31,20 +31,25 @@ def main() -> None:
     parser.add_argument(
         "--breakout", action="store_true", help="the market's clock stands; drive it"
     )
+    parser.add_argument("--fall", action="store_true", help="the breakout fails: prices fall")
     args = parser.parse_args()
-    exchange = build(args.frame, args.at, args.candles, breaks=args.breakout)
+    exchange = build(args.frame, args.at, args.candles, breaks=args.breakout, falls=args.fall)
     asyncio.run(serve(exchange, args.port))
 
 
-def build(frame: str, at: int, path: Path | None = None, *, breaks: bool = False) -> Exchange:
+def build(
+    frame: str, at: int, path: Path | None = None, *, breaks: bool = False, falls: bool = False
+) -> Exchange:
     """Makes an exchange whose last complete candle is number `at`, from 0."""
     width = FRAMES[frame] * MINUTE
     now = int(time.time() * 1000) // width * width
     first = now - (at + 1) * width
     if path:
         candles = read(path, first, width)
+    elif breaks:
+        candles = breakout(first, frame, flat=at, falls=falls)
     else:
-        candles = breakout(first, frame, flat=at) if breaks else wander(first, at + 2000, frame)
+        candles = wander(first, at + 2000, frame)
     other = wander(first, len(candles), frame, 2_000.0, 8)
     tapes = {"BTCUSDT": Tape(candles, frame), "ETHUSDT": Tape(other, frame)}
     symbols = {"BTCUSDT": ("BTC", "USDT"), "ETHUSDT": ("ETH", "USDT")}

@@ -161,9 +161,9 @@ def wander(
 
 
 def breakout(
-    first: int, frame: str = "5m", price: float = 20_000.0, flat: int = 300
+    first: int, frame: str = "5m", price: float = 20_000.0, flat: int = 300, *, falls: bool = False
 ) -> list[Candle]:
-    """Makes a flat market, one candle that breaks out of it, and a long rise after it.
+    """Makes a flat market, one candle that breaks out of it, and a long rise after it, or a fall.
 
     The breakout is the candle number `flat` (from 0); the rise goes on for as many candles. Each
     candle of the rise is a breakout too, so that it does not matter when the clock ends one.
@@ -172,11 +172,10 @@ def breakout(
     for number in range(flat):
         swing = 10 if number % 2 else -10
         out.append(candle(first + number * width, price, price + 20, price - 20, price + swing, 10))
-    top = price + 35
+    top, step = price + 35, -60 if falls else 60
     out.append(candle(first + flat * width, price + 5, top, price - 5, top, 30))
     for number in range(1, flat):
-        begin = top + (number - 1) * 60
-        out.append(
-            candle(first + (flat + number) * width, begin, begin + 70, begin, begin + 60, 12)
-        )
+        begin = top + (number - 1) * step
+        high, low = max(begin, begin + step) + 5, min(begin, begin + step)
+        out.append(candle(first + (flat + number) * width, begin, high, low, begin + step, 12))
     return out
