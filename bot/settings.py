@@ -4,6 +4,7 @@ The file is read from the base branch, never from a candidate's.
 """
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -63,7 +64,11 @@ class Committer(_Part):
 
 _Money = Annotated[str, Field(pattern=r"^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,8})?$")]
 _Clock = Annotated[str, Field(pattern=r"^(?:[01][0-9]|2[0-3]):[0-5][0-9]$")]
-_Day = Annotated[str, Field(pattern=r"^[0-9]{4}-[01][0-9]-[0-3][0-9]$")]
+_Day = Annotated[
+    str,
+    Field(pattern=r"^[0-9]{4}-[01][0-9]-[0-3][0-9]$"),
+    AfterValidator(lambda given: date.fromisoformat(given).isoformat()),
+]
 _Names = tuple[str, ...] | None
 
 

@@ -25,6 +25,7 @@ class Facts:
     Attributes:
         policy: the stricter of the host's floor and the default branch's policy.
         loosened: whether the tag's own commit has a looser policy than the default branch.
+        latest: the latest second that this host has ever seen.
         claims: all of the chain. halts: from bus, file and this host's memory.
         starts: what was started here, by nonce.
         verified: what `verify` said of the tag; None where nobody asked it now.
@@ -39,6 +40,7 @@ class Facts:
     policy: ApprovalPolicy
     subject: Subject | Refusal
     loosened: bool = False
+    latest: int = 0
     claims: tuple[Claim, ...] = ()
     halts: tuple[HaltSeen, ...] = ()
     starts: Mapping[str, Start] = field(default_factory=dict)
@@ -137,11 +139,13 @@ def read_signatures(claim: Claim, facts: Facts) -> tuple[Signed, list[Refusal]]:
             refusals.append(found)
             continue
         names, key = found
-        machines |= names & {*host.file.machines}
-        named = sorted(names & {*record.approvers} - machines)
-        if named:
+        named = sorted(names & {*record.approvers})
+        # A machine's key speaks for no person, under whatever other name it is listed.
+        if ours := names & {*host.file.machines}:
+            machines |= ours
+        elif named:
             people[named[0]] = key
-        elif not names & machines:
+        else:
             refusals.append(Refusal("signer-not-approver", ", ".join(sorted(names))))
     return Signed(people, frozenset(machines)), refusals
 
@@ -190,6 +194,8 @@ def _time(claim: Claim, facts: Facts) -> Iterator[Refusal]:
     record, now = claim.record, facts.now
     if record.issued_at > now + _SKEW_S:
         yield Refusal("from-the-future", record.token)
+    if facts.latest > now + _SKEW_S:
+        yield Refusal("clock-set-back", f"by {facts.latest - now} s")
     if now > record.start_by and record.nonce not in facts.starts:
         yield Refusal("start-expired", record.token)
     if now > record.run_until:

@@ -96,6 +96,7 @@ class Desk:
             policy=tighten(host.floor, wished),
             subject=subject,
             loosened=loosened,
+            latest=self.state.latest(now),
             claims=read_claims(chain),
             halts=(*self.halts(now), *chain_halts(chain, now)),
             starts=self.state.starts(),

@@ -103,24 +103,27 @@ def read_host(path: Path, outside: Path) -> Host:
     """
     file = parse_file(_read(path, outside), str(path), HostFile, _HINT)
     allowed = path.parent / file.allowed_signers
-    revoked = path.parent / file.revoked if file.revoked else None
-    for each in filter(None, (allowed, revoked)):
-        _read(each, outside)
-    return Host(file, read_signers(allowed, revoked))
+    revoked = _read(path.parent / file.revoked, outside) if file.revoked else b""
+    return Host(file, read_signers(_read(allowed, outside), revoked, str(allowed)))
 
 
 def _read(path: Path, outside: Path) -> bytes:
+    """Reads a file that nobody else may write, nor put another or a link in its place."""
     try:
-        real = path.resolve(strict=True)
-        found = real.stat()
-        data = real.read_bytes()
+        with path.open("rb") as file:
+            found = os.fstat(file.fileno())
+            data = file.read()
+        places = (path.absolute(), path.resolve(strict=True))
+        folders = [place.parent.stat() for place in places]
     except OSError as error:
         message = f"the host's file {path} cannot be read: {error.strerror}"
         raise InputError(message, _HINT) from None
-    if real.is_relative_to(outside.resolve()):
+    if any(place.is_relative_to(root) for place in places for root in (outside, outside.resolve())):
         message = f"{path} lies in the repository that it judges"
         raise InputError(message, "Keep it on the host, as in ~/.config/stratwright.")
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or found.st_uid not in (0, os.getuid()):
-        message = f"{path} can be written by others"
-        raise InputError(message, f"Make it yours alone: chmod 600 {path}")
+    for each, kept in ((found, 0), *((folder, stat.S_ISVTX) for folder in folders)):
+        shared = each.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not each.st_mode & kept
+        if shared or each.st_uid not in (0, os.getuid()):
+            message = f"{path} can be written by others"
+            raise InputError(message, f"Make it and its folder yours alone: chmod go-w {path}")
     return data

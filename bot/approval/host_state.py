@@ -38,6 +38,7 @@ class HaltSeen:
 
 
 Row = TypeVar("Row", Start, HaltSeen)
+_TICK_S = 60
 _TASK = re.compile(r"[a-z0-9-]{1,63}/[a-z0-9-]{1,63}", re.ASCII)
 
 
@@ -65,6 +66,21 @@ class HostState:
         if seen is not None and (known is None or seen.sequence > known.sequence):
             write_files(self.folder, {"seen.json": json.dumps(asdict(seen)) + "\n"})
             _sync(self.folder / "seen.json")
+
+    def latest(self, now: int) -> int:
+        """Gives the latest second ever seen here: a clock that is set back revives nothing."""
+        path = self.folder / "clock"
+        try:
+            before = int(path.read_text("ascii"))
+        except FileNotFoundError:
+            before = 0
+        except (OSError, ValueError):
+            raise WorldError(
+                f"{path} cannot be read", "Take it away if the clock is right."
+            ) from None
+        if now >= before + _TICK_S:
+            write_files(self.folder, {path.name: f"{now}\n"})
+        return max(now, before)
 
     def starts(self) -> dict[str, Start]:
         """Gives every start by its nonce; the first one counts."""

@@ -41,6 +41,7 @@ ADVICE = {
     "capital-too-high": "Give less capital, or have the host's owner raise the limit.",
     "order-too-large": "An order cannot be larger than the capital.",
     # When.
+    "clock-set-back": "Set the clock right; if it was ahead before, remove the state's file clock.",
     "from-the-future": "It was issued after now: set the clocks right.",
     "start-expired": "It had to be started earlier; approve anew.",
     "run-too-long": "Approve for fewer days.",

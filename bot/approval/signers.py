@@ -12,7 +12,6 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from bot.approval.reasons import ApprovalRefused, Refusal
 from bot.approval.sshsig import APPROVAL, fingerprint, is_usable, verify
@@ -75,17 +74,16 @@ class Signers:
         return bool({key, sha1, hashlib.sha256(key).digest()} & self.revoked)
 
 
-def read_signers(allowed: Path, revoked: Path | None = None) -> Signers:
-    """Reads the files.
+def read_signers(allowed: bytes, revoked: bytes = b"", name: str = "allowed_signers") -> Signers:
+    """Reads what the files say.
 
     Raises:
-        InputError: a file cannot be read, or says something that is not understood.
+        InputError: something in them is not understood.
     """
     try:
-        text = allowed.read_bytes().decode("ascii")
-        taken_back = revoked.read_bytes() if revoked else b""
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"the signers cannot be read: {error}"
+        text = allowed.decode("ascii")
+    except UnicodeDecodeError as error:
+        message = f"{name} cannot be read: {error}"
         raise InputError(message, f"{MANUAL}/approval.md shows how to write the files.") from None
     lines = []
     # Lines end as OpenSSH ends them: nothing in a key's comment begins another line.
@@ -94,11 +92,12 @@ def read_signers(allowed: Path, revoked: Path | None = None) -> Signers:
             try:
                 lines.append(parse_line(line))
             except ValueError as error:
-                raise InputError(f"{allowed}:{number}: {error}", "See man ssh-keygen.") from None
+                raise InputError(f"{name}:{number}: {error}", "See man ssh-keygen.") from None
     try:
-        return Signers(tuple(lines), frozenset(parse_revoked(taken_back)))
+        return Signers(tuple(lines), frozenset(parse_revoked(revoked)))
     except (ValueError, struct.error) as error:
-        raise InputError(f"{revoked}: {error}", "Make it again: ssh-keygen -k -f FILE.") from None
+        hint = "Make it again: ssh-keygen -k -f FILE."
+        raise InputError(f"the list of revoked keys: {error}", hint) from None
 
 
 def parse_line(line: str) -> Signer:

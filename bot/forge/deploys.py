@@ -49,7 +49,6 @@ class Gate:
         no_self_review: whether who started a run cannot let it through.
         admins_bypass: whether administrators may go around all of it; so too if nobody says.
         branches: what may deploy, as patterns; None: every branch, so every writer's workflow.
-        only_protected: whether these are the branches that the forge protects.
     """
 
     name: str
@@ -58,12 +57,10 @@ class Gate:
     no_self_review: bool = False
     admins_bypass: bool = True
     branches: tuple[str, ...] | None = None
-    only_protected: bool = False
 
     def is_open(self, default: str) -> bool:
         """Say whether others than the default branch's own workflow may reach the key."""
-        names = self.branches or ()
-        return default not in names or (not self.only_protected and names != (default,))
+        return self.branches != (default,)
 
     @property
     def waits(self) -> bool:
@@ -136,6 +133,9 @@ class Deploys(Protocol):
 
     def authors(self, commit: str) -> tuple[Actor, ...]:
         """Return the accounts of those who wrote a commit, as far as the forge knows them."""
+
+    def goes_around(self, actor: Actor) -> bool:
+        """Say whether somebody could go around an environment's reviewers."""
 
     def asker(self, number: int) -> Actor | None:
         """Return who opened an issue."""

@@ -26,6 +26,7 @@ class Bench:
         involved: numbers of those who wrote it or asked for it.
         now: the second; halted: the second of the task's last halt, 0 without one.
         may_write: says whether somebody could push now, by number.
+        goes_around: says whether somebody could go around the environment's reviewers.
     """
 
     commit: str
@@ -34,6 +35,7 @@ class Bench:
     halted: int
     gate: Gate
     may_write: Callable[[Actor], bool]
+    goes_around: Callable[[Actor], bool]
 
 
 def name_of_account(actor: Actor) -> str:
@@ -71,23 +73,26 @@ def _why_not(said: Assent, bench: Bench) -> str:
         return "other-commit"
     if said.actor.id in bench.involved:
         return "self-approval"
-    if said.way is Way.RUN and (code := _not_let_in(said, bench.gate)):
+    if said.way is Way.RUN and (code := _not_let_in(said, bench)):
         return code
     if _is_stale(said, bench):
         return "approval-stale"
     return "" if bench.may_write(said.actor) else "no-permission"
 
 
-def _not_let_in(said: Assent, gate: Gate) -> str:
+def _not_let_in(said: Assent, bench: Bench) -> str:
     """Tell a reviewer of the environment from an administrator who went around them.
 
-    Which teams somebody belongs to, a workflow's token cannot ask: a team's member counts where
-    nobody can go around the reviewers.
+    Which teams somebody belongs to, a workflow's token cannot ask. Whom GitHub lets approve, and
+    who could not go around the reviewers, is one of the listed team.
     """
+    gate = bench.gate
     if not gate.waits:
         return "no-reviewers"
-    by_team = gate.teams and not gate.admins_bypass
-    return "" if said.actor.id in gate.reviewers or by_team else "admin-bypass"
+    if said.actor.id in gate.reviewers:
+        return ""
+    by_team = gate.teams and not (gate.admins_bypass and bench.goes_around(said.actor))
+    return "" if by_team else "admin-bypass"
 
 
 def _is_stale(said: Assent, bench: Bench) -> bool:

@@ -143,6 +143,7 @@ class ForgeDesk(Desk):
             max(halts, default=0),
             gate or Gate(order.environment),
             self.forge.people.may_command,
+            self.deploys.goes_around,
         )
         names, remarks = judge([*said, *run_said], bench)
         if len(names) < (needed := self.needed(facts)):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.forge.reasons import Reason
+from tests.doubles.github import GitHubServer
 from tests.doubles.github.messages import GIT_ROUTE, GRAPHQL_ROUTE, Exchange, Request
 from tests.fire.bench import Bench, Child, Kept, Ran
 from tests.fire.flows import Event, Flow
@@ -64,12 +65,17 @@ class Reference:
 
     def cells(self, kinds: tuple[str, ...]) -> Iterator[Cell]:
         """Everything that can go wrong in this flow."""
-        writes = [n for n, call in enumerate(self.calls) if changes(call)]
-        first = writes[0] if writes else len(self.calls)
-        for number, call in enumerate(self.calls):
-            for kind in kinds:
-                if _applies(kind, call, number > first):
-                    yield Cell(self.flow.name, number, kind)
+        return cells_of(self.flow.name, self.calls, kinds)
+
+
+def cells_of(flow: str, calls: tuple[Exchange, ...], kinds: tuple[str, ...]) -> Iterator[Cell]:
+    """Everything that can go wrong at some calls."""
+    writes = [n for n, call in enumerate(calls) if changes(call)]
+    first = writes[0] if writes else len(calls)
+    for number, call in enumerate(calls):
+        for kind in kinds:
+            if _applies(kind, call, number > first):
+                yield Cell(flow, number, kind)
 
 
 def changes(call: Exchange) -> bool:
@@ -133,16 +139,14 @@ def halfway(bench: Bench) -> tuple[Any, ...]:
 
 def try_cell(bench: Bench, reference: Reference, cell: Cell) -> Verdict:
     """Let it happen, run again without it, and compare."""
-    what = f"{reference.calls[cell.call].method} {_short(reference.calls[cell.call].path)}"
+    what = what_of(reference.calls[cell.call])
     late = cell.call >= reference.early
     bench.go_back(reference.middle if late else reference.start)
     child = None
     if cell.kind in KILLS:
         child = Child(signal.SIGINT if cell.kind == "interrupted" else signal.SIGKILL)
     before = reference.calls[reference.early if late else 0 : cell.call]
-    if cell.kind == "stale":  # such a fault is only asked about reads
-        before = tuple(call for call in before if _reads(call))
-    hit = _inject(bench, cell.kind, len(before), child)
+    hit = inject(bench.hub, cell.kind, before, child)
     if late:
         ran = bench.run(*reference.event, stages=("write",), job=child)
     else:
@@ -158,9 +162,13 @@ def try_cell(bench: Bench, reference: Reference, cell: Cell) -> Verdict:
     return Verdict(cell, what, end, why or _second_end(bench, reference, child))
 
 
-def _inject(bench: Bench, kind: str, call: int, child: Child | None) -> Callable[[], bool]:
-    """Let the call of this number go wrong; gives what says whether it came."""
-    seen = [0]
+def inject(
+    hub: GitHubServer, kind: str, before: tuple[Exchange, ...], child: Child | None
+) -> Callable[[], bool]:
+    """Let the call after these go wrong; gives what says whether it came."""
+    if kind == "stale":  # such a fault is only asked about reads
+        before = tuple(call for call in before if _reads(call))
+    seen, call = [0], len(before)
 
     def match(request: Request) -> bool:
         seen[0] += 1
@@ -169,7 +177,7 @@ def _inject(bench: Bench, kind: str, call: int, child: Child | None) -> Callable
             child.kill()
         return mine or (kind == "away" and seen[0] > call)
 
-    add = bench.hub.faults.add
+    add = hub.faults.add
     if kind in ("500", "502", "422", "404"):
         fault = add(match, "status", status=int(kind))
     elif kind == "away":
@@ -259,6 +267,7 @@ def _difference(now: object, then: object) -> str:
     return f"{now!r:.300} for {then!r:.300}"
 
 
-def _short(path: str) -> str:
-    path = re.sub(r"/[0-9a-f]{40}", "/SHA", path)
-    return path.removeprefix("/repos/acme/strategies/").removeprefix("/acme/strategies.git/")
+def what_of(call: Exchange) -> str:
+    """A call in a few words."""
+    path = re.sub(r"/[0-9a-f]{40}", "/SHA", call.path).removeprefix("/repos")
+    return f"{call.method} {re.sub('^/acme/strategies(.git)?/', '', path)}"

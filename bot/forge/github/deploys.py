@@ -9,7 +9,10 @@ from bot.forge.trigger import Actor
 
 TASK = "stratwright"
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
-_EDITED = "query($ids:[ID!]!){nodes(ids:$ids){...on PullRequestReview{id lastEditedAt}}}"
+_EDITED = (
+    "query($ids:[ID!]!){nodes(ids:$ids)"
+    "{...on PullRequestReview{id lastEditedAt}...on IssueComment{id lastEditedAt}}}"
+)
 _MOST_NODES = 100
 
 
@@ -37,16 +40,14 @@ class GitHubDeploys:
             bool(wanted) and all(rule.get("prevent_self_review") is True for rule in wanted),
             found.get("can_admins_bypass") is not False,
             self._branches(place, found.get("deployment_branch_policy")),
-            bool((found.get("deployment_branch_policy") or {}).get("protected_branches")),
         )
 
     def _branches(self, place: str, policy: Row | None) -> tuple[str, ...] | None:
-        """Name what may deploy; protected branches are asked for one by one by GitHub itself."""
+        """Name what may deploy; a rule may protect whatever branch a writer makes tomorrow."""
         if not policy:
             return None
         if policy.get("protected_branches"):
-            rows = self._api.pages("branches", protected="true")
-            return tuple(sorted(str(row["name"]) for row in rows))
+            return ("every protected branch",)
         found = self._api.get(f"{place}/deployment-branch-policies", per_page=100)
         named = found["branch_policies"]
         # A tag may be pushed by every writer: as open as any branch.
@@ -121,7 +122,7 @@ class GitHubDeploys:
         ]  # fmt: skip
 
     def _edited(self, nodes: list[str]) -> set[str]:
-        """Find the reviews whose text was changed: only GraphQL tells; who is left out was."""
+        """Find the words that were changed: GraphQL tells, to the second REST does not."""
         plain: set[str] = set()
         for first in range(0, len(nodes), _MOST_NODES):
             part = nodes[first : first + _MOST_NODES]
@@ -131,16 +132,18 @@ class GitHubDeploys:
         return {*nodes} - plain
 
     def _comments(self, number: int) -> list[Assent]:
-        found = []
+        found, rows = [], []
         for row in self._api.pages(f"issues/{number}/comments"):
             command = read_command(str(row.get("body") or ""))
-            if command is None or command.verb != "approve":
-                continue
+            if command is not None and command.verb == "approve":
+                rows.append((row, command))
+        changed = self._edited([str(row["node_id"]) for row, _ in rows])
+        for row, command in rows:
             actor = _actor(row.get("user") or {})
             if row.get("performed_via_github_app"):
                 actor = Actor(actor.id, actor.login, "Bot")
             commit = command.argument if _SHA.fullmatch(command.argument) else ""
-            edited = row["created_at"] != row["updated_at"]
+            edited = row["created_at"] != row["updated_at"] or str(row["node_id"]) in changed
             at = str(row["created_at"])
             found.append(Assent(actor, Way.COMMENT, int(row["id"]), commit, at, "approved", edited))
         return found
@@ -153,6 +156,14 @@ class GitHubDeploys:
             return ()
         people = (row.get(key) for key in ("author", "committer"))
         return tuple(dict.fromkeys(_actor(each) for each in people if each))
+
+    def goes_around(self, actor: Actor) -> bool:
+        """Say whether somebody administers the repository, so that no reviewer stops them."""
+        try:
+            found = self._api.get(f"collaborators/{segment(actor.login)}/permission")
+        except (Missing, Unprocessable):
+            return True
+        return found.get("permission") != "write"
 
     def asker(self, number: int) -> Actor | None:
         """Return who opened an issue."""

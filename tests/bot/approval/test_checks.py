@@ -306,6 +306,14 @@ CASES: dict[str, tuple[Case, str]] = {
         Case(RECORD, (DEPLOY,)),
         "approver-missing",
     ),
+    "the environment's key, listed under a person's name too": (
+        Case(
+            RECORD,
+            (DEPLOY,),
+            replace(FACTS, host=host(FILE, (*LINES, Signer((BOB.name,), DEPLOY.blob)))),
+        ),
+        "approver-missing",
+    ),
     # Bytes.
     "no such tag": (met(subject=Refusal("no-tag")), "no-tag"),
     "evidence that cannot be read": (met(subject=Refusal("other-bytes")), "other-bytes"),
@@ -331,6 +339,7 @@ CASES: dict[str, tuple[Case, str]] = {
     "more capital than allowed": (asked(capital="999.99"), "capital-too-high"),
     # Time.
     "issued in the future": (met(now=NOW - 3600), "from-the-future"),
+    "the host's clock was set back": (met(latest=NOW + 61), "clock-set-back"),
     "start too late": (met(now=NOW + 3601), "start-expired"),
     "run is over": (met(now=NOW + 7 * DAY + 1), "run-ended"),
     "longer than allowed": (asked(run_days=6), "run-too-long"),

@@ -43,8 +43,38 @@ def test_it_is_refused_where_others_could_write_it_or_the_repository_could_hold_
         with pytest.raises(InputError, match="written by others"):
             read_host(path, tmp_path / "repository")
         (tmp_path / "host" / name).chmod(0o600)
+    for text in ("host: trader-1\nallowed_signers: gone\n", "host: trader-1\nrevoked: gone\n"):
+        with pytest.raises(InputError, match="cannot be read"):
+            read_host(write(tmp_path / "host", text), tmp_path / "repository")
     with pytest.raises(InputError, match="cannot be read"):
         read_host(tmp_path / "nowhere.yml", tmp_path / "repository")
+
+
+@pytest.mark.parametrize("name", ["allowed_signers", "approval.yml"])
+def test_a_link_that_the_repository_holds_is_refused_wherever_it_leads(
+    tmp_path: Path, name: str
+) -> None:
+    repository = tmp_path / "repository"
+    home, path = tmp_path / "host", write(repository)
+    write(home)
+    (repository / name).unlink()
+    (repository / name).symlink_to(home / name)
+    with pytest.raises(InputError, match="lies in the repository"):
+        read_host(path, repository)
+
+
+def test_a_folder_that_others_may_write_could_hold_another_file_tomorrow(tmp_path: Path) -> None:
+    path = write(tmp_path / "host")
+    link = write(tmp_path / "linked")
+    (tmp_path / "linked/allowed_signers").unlink()
+    (tmp_path / "linked/allowed_signers").symlink_to(tmp_path / "host/allowed_signers")
+    assert read_host(link, tmp_path / "repository").signers.lines
+    (tmp_path / "host").chmod(0o770)
+    for each in (path, link):
+        with pytest.raises(InputError, match="written by others"):
+            read_host(each, tmp_path / "repository")
+    (tmp_path / "host").chmod(0o1777)  # there nobody takes away what is another's
+    assert read_host(path, tmp_path / "repository").signers.lines
 
 
 @pytest.mark.parametrize(
@@ -125,6 +155,14 @@ def test_a_start_is_noted_once_and_for_good(tmp_path: Path) -> None:
     state.note_start(first)
     state.note_start(second)
     assert state.starts() == {"n": first}
+
+
+def test_a_clock_that_is_set_back_is_noticed(tmp_path: Path) -> None:
+    state = HostState(tmp_path)
+    assert [state.latest(at) for at in (1000, 1030, 900, 1200, 1)] == [1000, 1030, 1000, 1200, 1200]
+    (tmp_path / "clock").write_text("soon")
+    with pytest.raises(WorldError, match="cannot be read"):
+        state.latest(1300)
 
 
 def test_a_damaged_memory_stops(tmp_path: Path) -> None:

@@ -120,7 +120,15 @@ def test_a_freeze_goes_by_its_own_clock(
 
 
 @pytest.mark.parametrize(
-    "text", ["zone: Mars/Base", "start: 22:00", "start: '25:00'", "days: [sunday]", "from: '1'"]
+    "text",
+    [
+        "zone: Mars/Base",
+        "start: 22:00",
+        "start: '25:00'",
+        "days: [sunday]",
+        "from: '1'",
+        "last: '2026-02-30'",
+    ],
 )
 def test_a_freeze_that_is_not_understood_is_told(text: str) -> None:
     with pytest.raises(InputError, match="freeze"):

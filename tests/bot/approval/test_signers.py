@@ -20,9 +20,9 @@ RANGE = 'valid-after="20261101Z",valid-before="20261130120000Z"'
 
 def judged(folder: Path, allowed: str, now: int, revoked: Path | None = None) -> str:
     """Our word about ada's signature: her name, or the code; ssh-keygen has to agree."""
-    (folder / "signers").write_text(allowed)
     signature = sign(ADA.private, MESSAGE)
-    found = read_signers(folder / "signers", revoked).judge(signature, MESSAGE, now)
+    taken_back = revoked.read_bytes() if revoked else b""
+    found = read_signers(allowed.encode(), taken_back).judge(signature, MESSAGE, now)
     code = found.code if isinstance(found, Refusal) else ""
     at = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d%H%M%SZ")
     agreed = ssh_verifies(
@@ -91,19 +91,18 @@ def test_a_key_that_was_taken_back_is_refused_and_the_other_is_not(
         "ada",
     ],
 )
-def test_a_line_that_is_not_understood_is_told_and_never_skipped(tmp_path: Path, line: str) -> None:
+def test_a_line_that_is_not_understood_is_told_and_never_skipped(line: str) -> None:
     with pytest.raises(ValueError, match=r"[a-z]"):
         parse_line(line)
-    (tmp_path / "signers").write_bytes(f"# ours\r\n{line}\n".encode())
     with pytest.raises(InputError, match="signers:2"):
-        read_signers(tmp_path / "signers")
+        read_signers(f"# ours\r\n{line}\n".encode())
 
 
-def test_a_list_that_cannot_be_read_stops(tmp_path: Path) -> None:
-    (tmp_path / "signers").write_text(f"ada {ADA.line}\n")
+def test_a_list_that_cannot_be_read_stops() -> None:
+    signers = f"ada {ADA.line}\n".encode()
     for data in (b"SSHKRL\n\0\0\0\0\2" + bytes(40), b"SSHKRL\n\0", b"nonsense"):
-        (tmp_path / "revoked").write_bytes(data)
         with pytest.raises(InputError, match="revoked"):
-            read_signers(tmp_path / "signers", tmp_path / "revoked")
+            read_signers(signers, data)
+    # A name that only looks like somebody's is no name here.
     with pytest.raises(InputError, match="cannot be read"):
-        read_signers(tmp_path / "signers", tmp_path / "missing")
+        read_signers(f"\u0430da {ADA.line}\n".encode())

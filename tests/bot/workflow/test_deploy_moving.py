@@ -24,7 +24,6 @@ def test_whenever_the_head_moves_no_record_is_of_bytes_that_nobody_approved(
     tmp_path: Path, hub: GitHubServer
 ) -> None:
     """By the number of the call at which it moves; it moves right before that is answered."""
-    hub.limits.per_hour = hub.limits.per_hour_in_actions = 1_000_000  # all runs in one hour
     scene = make_scene(tmp_path, hub)
     other = proposed(scene, "two")
     wired(scene)

@@ -166,6 +166,12 @@ def an_edited_comment(scene: Scene) -> Ran:
     return scene.run(*scene.dispatched())
 
 
+@case("edited-approval")
+def a_comment_edited_within_its_second(scene: Scene) -> Ran:
+    scene.approval().edited = days_ago(scene, 0)
+    return scene.run(*scene.dispatched())
+
+
 @case("edited-after-the-trigger")
 def a_comment_edited_before_its_event_came(scene: Scene) -> Ran:
     event, payload = scene.commented(scene.approval())
@@ -269,9 +275,10 @@ def an_environment_that_tags_reach(scene: Scene) -> Ran:
 
 
 @case("environment-open")
-def protected_branches_only_and_none_is_protected(scene: Scene) -> Ran:
+def protected_branches_as_a_writer_may_make_another(scene: Scene) -> Ran:
     place = scene.world.hosted.record.environments["paper"]
     place.branch_policy = {"protected_branches": True, "custom_branch_policies": False}
+    scene.world.hosted.protect("main")
     return scene.run(*scene.commented(scene.approval()))
 
 
@@ -289,7 +296,24 @@ def an_administrator_goes_around_the_reviewers(scene: Scene) -> Ran:
 
 
 @case("admin-bypass")
-def a_team_that_administrators_can_go_around(scene: Scene) -> Ran:
+def an_administrator_who_may_have_gone_around_a_team(scene: Scene) -> Ran:
+    hosted = scene.world.hosted
+    hosted.add_environment("paper", branches=("main",)).teams = ["risk"]
+    event = scene.dispatched()
+    return scene.run(*event, approve=lambda run: hosted.approve_run(run, "paper", "rooty"))
+
+
+@case("self-approval")
+def a_member_of_the_team_who_wrote_it(scene: Scene) -> Ran:
+    hosted = scene.world.hosted
+    hosted.add_environment("paper", branches=("main",)).teams = ["risk"]
+    event = scene.dispatched("bob")
+    return scene.run(*event, approve=lambda run: hosted.approve_run(run, "paper", "alice"))
+
+
+@case("too-few-approvers")
+def one_of_a_team_where_two_people_are_asked_for(scene: Scene) -> Ran:
+    scene = again(scene, f"{SETTINGS}approval:\n  paper: {{people: 2}}\n")
     hosted = scene.world.hosted
     hosted.add_environment("paper", branches=("main",)).teams = ["risk"]
     event = scene.dispatched()

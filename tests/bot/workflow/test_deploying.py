@@ -74,11 +74,11 @@ def test_a_team_counts_where_nobody_goes_around_it(scene: Scene) -> None:
     assert ran.codes["deploy"] == 0, ran.log
 
 
-def test_protected_branches_keep_the_key_where_the_default_branch_is_one(scene: Scene) -> None:
-    place = scene.world.hosted.record.environments["paper"]
-    place.branch_policy = {"protected_branches": True, "custom_branch_policies": False}
-    scene.world.hosted.protect("main")
-    assert scene.run(*scene.commented(scene.approval())).codes["deploy"] == 0
+def test_a_member_of_a_team_who_could_not_go_around_it_counts_as_a_person(scene: Scene) -> None:
+    scene.world.hosted.add_environment("paper", branches=("main",)).teams = ["risk"]
+    ran = scene.run(*scene.dispatched(), approve=approve(scene))
+    assert ran.codes["deploy"] == 0, ran.log
+    assert scene.records[0].record.approvers == (f"github:{BOB}",)
 
 
 def test_a_merge_deploys_where_the_settings_say_so(scene: Scene) -> None:

@@ -42,6 +42,7 @@ class Comment:
     created: str
     updated: str
     app: App | None = None
+    edited: str | None = None
 
 
 @dataclass
