@@ -4,8 +4,8 @@
 
 Each cell lets one thing go wrong at one call of one flow against a GitHub on loopback, then runs
 the event again without it. A cell is right if the disturbed run ended as it should or said what to
-do, if nothing untrue was told, and if branch, tag, pull request, comments and checks end as they do
-without the fault. Exit code 1 if any cell is wrong.
+do, if nothing untrue was told, and if branch, tag, pull request, comments, checks, approvals and
+deployments end as they do without the fault. Exit code 1 if any cell is wrong.
 """
 
 import argparse
@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.fire.flows import FLOWS
-from tests.fire.matrices import MATRICES, Task, Tried, Worker, table, tasks
+from tests.fire.matrices import DEPLOYS, MATRICES, Task, Tried, Worker, table, tasks
 
+_FLOWS = [*(flow.name for flow in FLOWS), *DEPLOYS]
 _PARTS = 8
 _worker: list[Any] = []
 
@@ -29,7 +30,7 @@ def main() -> int:
     """Try the cells and print the matrices."""
     args = _arguments()
     until = time.monotonic() + args.minutes * 60
-    flows = [flow.name for flow in FLOWS if not args.flow or flow.name in args.flow]
+    flows = [name for name in _FLOWS if not args.flow or name in args.flow]
     todo = tasks(args.matrix or MATRICES, flows, _PARTS)
     found: list[Tried] = []
     with tempfile.TemporaryDirectory(prefix="stratwright-heard-") as heard:
@@ -53,7 +54,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tools.faults", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--matrix", action="append", choices=MATRICES, help="only this one")
-    parser.add_argument("--flow", action="append", choices=[flow.name for flow in FLOWS])
+    parser.add_argument("--flow", action="append", choices=_FLOWS)
     parser.add_argument("--workers", type=int, default=2, help="processes; default: 2")
     parser.add_argument("--sample", type=int, default=1, help="one fault in so many; default: all")
     parser.add_argument("--minutes", type=float, default=120, help="leave out what comes after")

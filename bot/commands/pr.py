@@ -132,7 +132,7 @@ def _show(args: argparse.Namespace, repository: "Repository", forge: "Forge") ->
     }
     lines = [f"#{pull.number} {draft.title}", ""]
     lines += [f"{label:<8}{value}" for label, value in rows.items() if value]
-    lines += ["", rendered(inert(draft.body.strip()))]
+    lines += ["", rendered(inert(draft.body.strip())), *_approval(repository, pull)]
     for review in reviews:
         void = "" if review.head == draft.head else ", for an older commit"
         said = f"  {review.body}" if review.body else ""
@@ -144,6 +144,21 @@ def _show(args: argparse.Namespace, repository: "Repository", forge: "Forge") ->
     for comment in comments:
         lines += ["", f"{comment.created} {comment.author}:", f"  {comment.body}"]
     return inert("\n".join(lines)) + "\n"
+
+
+def _approval(repository: "Repository", pull: "PullRequest") -> list[str]:
+    """Where its approval stands, what would trade where, and what was approved for live last."""
+    from bot.commands.screen import rendered
+    from bot.git.identity import task_of_branch
+    from bot.settings import FILE, parse_settings
+    from bot.workflow.approval_state import describe_state
+
+    task = task_of_branch(pull.draft.branch)
+    if task is None:
+        return []
+    settings = parse_settings(repository.read(repository.base().commit, FILE))
+    told = describe_state(repository, settings, task, pull.draft.tag, pull.draft.head)
+    return ["", rendered(f"## Approval\n\n{told}")]
 
 
 def _diff(args: argparse.Namespace, repository: "Repository", forge: "Forge") -> str:

@@ -217,17 +217,25 @@ def _show(context: Context, desk: ForgeDesk, record: Record, number: int) -> Non
 
 def stop(context: Context, order: Order) -> tuple[str, ...]:
     """Halt a task; gives what could not be told. The same order halts once."""
-    desk, scope, reason = open_desk(context, order), str(order.task), order.identity
-    by = f"{order.actor.login} (github:{order.actor.id})"
-    halted = [e for e in desk.chain().entries if isinstance(e, Halt) and e.scope == scope]
-    told = () if any(e.reason == reason for e in halted) else halt(desk, scope, by, reason)
+    desk, scope = open_desk(context, order), str(order.task)
+    troubles = _halt_once(desk)
     desk.deploys.end(scope)
-    troubles = tuple(f"{each.place}: {each.trouble}" for each in told if each.trouble)
     if order.todo is Todo.HALT or troubles:
         words = f"`{scope}` is halted by order of {order.actor.login}: what was approved is void."
         again = "Only a new approval starts it again."
         say(context, order, f"Halted: {scope}", words, again, *troubles)
     return troubles
+
+
+def _halt_once(desk: ForgeDesk) -> tuple[str, ...]:
+    """Write the halt that a desk's order asks for, unless it stands in the chain."""
+    order, scope = desk.order, str(desk.order.task)
+    halted = [e for e in desk.chain().entries if isinstance(e, Halt) and e.scope == scope]
+    if any(entry.reason == order.identity for entry in halted):
+        return ()
+    by = f"{order.actor.login} (github:{order.actor.id})"
+    told = halt(desk, scope, by, order.identity)
+    return tuple(f"{each.place}: {each.trouble}" for each in told if each.trouble)
 
 
 def previous(context: Context, order: Order) -> Record | None:
@@ -260,10 +268,11 @@ def roll_back(context: Context, order: Order, verified: str) -> bool:
     def report(text: str, key: str) -> str:
         return desk.deploys.open_issue(f"Incident: {order.task} was halted", text, key)
 
-    def stopped() -> tuple[str, ...]:
-        return ()
+    def stop_it() -> tuple[str, ...]:
+        # The job before should have; it may have died.
+        return _halt_once(desk)
 
-    journey = Journey(desk, str(order.task), by, order.identity, stopped, report, verify)
+    journey = Journey(desk, str(order.task), by, order.identity, stop_it, report, verify)
     steps = [*walk(journey)]
     lines = [
         f"{number}. {step.name}: {'' if step.done else 'not done: '}{step.detail}"

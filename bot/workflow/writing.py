@@ -161,7 +161,7 @@ def _propose(context: Context, item: Item, folder: Path, digests: Digests) -> Wr
     if result.gates or result.commit:
         _check_proposed(context, item, result)
     if result.pull_request is not None and item.read is not None and item.read.task is not None:
-        show_state(context, item.read.task, result.commit, result.pull_request)
+        show_state(context, item.read.task, result, result.pull_request)
     status = _proposed(context, item, result, link)
     return Written(result.status, 0, status, result, needs_click=bool(link))
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from bot.approval.chain import BRANCH, Approval, append, read_chain
+from bot.cli import main
 from bot.commands.run import in_order
 from bot.contract.language import program
 from bot.errors import InputError
@@ -19,6 +21,7 @@ from bot.proof.version_change import compare_commits
 from bot.report.hidden_block import read_hidden_block
 from bot.report.inert import BREAK
 from bot.report.wording import change_lines
+from tests.bot.approval.test_checks import NOW, RECORD
 from tests.bot.git.worlds import World, commit_file, sh
 from tests.e2e.lines import (
     contract_text,
@@ -92,6 +95,36 @@ def test_a_changed_contract_updates_its_own_branch_and_pull_request(
     assert told in html.unescape(body)
     assert found.figures[0][0] == "Return"
     assert compare_commits(repository, "artifacts/dip/none", *commits) is None
+
+
+def test_a_pull_request_shows_its_approval_and_how_it_trades_otherwise_than_live(
+    proposed: World, sandbox: Remembering, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = run(proposed, sandbox)
+
+    def shown() -> str:
+        assert main(["pr", "show", "1", "--repository", str(proposed.work)]) == 0
+        return capsys.readouterr().out.partition("## Approval")[2]
+
+    assert f"Not approved yet: `stratwright approve {first.tag}`" in shown()
+    assert "Last approved for live: nothing of this task yet." in shown()
+    named = {"workflow": "dip", "task": "strategy", "tag": first.tag, "commit": first.commit}
+    record = RECORD.model_copy(update=named)
+    entry = Approval(sequence=1, previous="", at=NOW, record=record, signature="")
+    branch = open_repository(proposed.work).side_branch(BRANCH)
+    append(branch, read_chain(branch, None), entry)
+    assert f"Approved for live on trader-1 by bob@example.com: `{record.token}`" in shown()
+    assert f"Last approved for live: `{first.tag}` ({record.token}), these very bytes." in shown()
+    rewrite(proposed, oversold=31)
+    run(proposed, sandbox)
+    assert "Not approved yet: " in shown()
+    said_live = shown().partition("Last approved for live: ")[2].replace(BREAK, "")
+    assert said_live.startswith(f"`{first.tag}` ({record.token}). On the candles of the new one: ")
+    assert "on the same candles: " in said_live
+    # The same words that the pull request has for what it showed before.
+    assert html.unescape(said_live).partition("candles: ")[2].partition("candles: ")[2].split("\n")[
+        0
+    ] in html.unescape(said(proposed))
 
 
 def test_a_contract_changed_back_gets_its_first_candidate_back(

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.fire import duplicates, strangers
+from tests.fire import deploys, duplicates, strangers
 from tests.fire.bench import Bench, Kept, open_bench
 from tests.fire.cells import FAULTS, KILLS, Cell, Reference, refer, try_cell
 from tests.fire.flows import FLOWS
@@ -19,6 +19,8 @@ from tests.memory_disk import memory_disk
 
 MATRICES = ("faults", "crashes", "duplicates", "strangers")
 KINDS = {"faults": FAULTS, "crashes": KILLS}
+DEPLOYS = {flow.name: flow for flow in deploys.FLOWS}
+OFTEN = {"20 times, 5 at once": 0, "20 times, 5 at once, 2 of them killed": 2}
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,11 @@ def tasks(matrices: Iterable[str], flows: Iterable[str], parts: int) -> list[Tas
     wanted, names, found = set(matrices), list(flows), []
     if "strangers" in wanted:
         found.append(Task("strangers", ""))
-    cases = [Task("duplicates", case.name) for case in duplicates.CASES]
+    every = {flow.name for flow in FLOWS} <= {*names}
+    wished = [c.name for c in duplicates.CASES if every or c.name.partition(":")[0] in names]
+    cases = [Task("duplicates", name) for name in wished]
+    asked = [name for name in names if name in DEPLOYS]
+    cases += [Task("duplicates", f"{name}: {more}") for name in asked for more in OFTEN]
     for part in range(parts):
         for matrix in sorted(wanted & set(KINDS)):
             found += [Task(matrix, name, part, parts) for name in names]
@@ -72,6 +78,7 @@ class Worker:
         self.bench: Bench = self._stack.enter_context(open_bench(self.folder / "world", memory))
         self.empty: Kept = self.bench.keep()
         self._references: dict[str, Reference] = {}
+        self._stages: dict[str, deploys.Stage] = {}
         self._pid = os.getpid()
 
     def close(self) -> None:
@@ -86,10 +93,22 @@ class Worker:
             self._references[name] = refer(self.bench, flow, self.empty)
         return self._references[name]
 
+    def stage(self, name: str) -> deploys.Stage:
+        """A flow of the deploy workflow without faults, run once."""
+        if name not in self._stages:
+            folder = self.folder / f"deploy-{len(self._stages)}"
+            self._stages[name] = deploys.open_stage(folder, DEPLOYS[name], self._stack)
+        return self._stages[name]
+
     def work(self, task: Task, sample: int, until: float) -> Iterator[Tried]:
         """Try the cells of a task until the time is over."""
+        flow, _, more = task.row.partition(": ")
         if task.matrix in KINDS:
             yield from self._cells(task, sample, until)
+        elif task.matrix == "duplicates" and flow in DEPLOYS:
+            late = time.monotonic() > until
+            why = "" if late else self.stage(flow).often(OFTEN[more])
+            yield Tried(task.matrix, task.row, "", why, left_out=late)
         elif task.matrix == "duplicates":
             case = next(each for each in duplicates.CASES if each.name == task.row)
             if time.monotonic() > until:
@@ -100,16 +119,20 @@ class Worker:
             yield from self._strangers()
 
     def _cells(self, task: Task, sample: int, until: float) -> Iterator[Tried]:
-        if time.monotonic() > until and task.row not in self._references:
+        if time.monotonic() > until and task.row not in {**self._references, **self._stages}:
             yield Tried(task.matrix, task.row, "", left_out=True)  # how many nobody has counted
             return
-        reference = self.reference(task.row)
-        cells = [c for c in reference.cells(KINDS[task.matrix]) if chosen(c, sample)]
+        mine = (self.stage if task.row in DEPLOYS else self.reference)(task.row)
+        cells = [c for c in mine.cells(KINDS[task.matrix]) if chosen(c, sample)]
         for cell in cells[task.first :: task.step]:
             if time.monotonic() > until:
                 yield Tried(task.matrix, cell.flow, cell.kind, left_out=True)
                 continue
-            found = try_cell(self.bench, reference, cell)
+            found = (
+                mine.try_cell(cell)
+                if isinstance(mine, deploys.Stage)
+                else try_cell(self.bench, mine, cell)
+            )
             why = found.why and f"call {cell.call}, {found.what}: {found.why}"
             yield Tried(task.matrix, cell.flow, cell.kind, why, found.end)
 
@@ -122,6 +145,10 @@ class Worker:
         for job in strangers.LOST:
             why = strangers.lose_before(self.bench, start, job)
             yield Tried("strangers", f"permission lost before {job}", "no-permission", why)
+        stage = self.stage(deploys.FLOWS[0].name)
+        stage.go_back()
+        for name, code, why in deploys.try_strangers(stage.scene):
+            yield Tried("strangers", name, code, why)
 
 
 def table(matrix: str, found: list[Tried]) -> str:

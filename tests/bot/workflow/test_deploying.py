@@ -202,3 +202,15 @@ def test_a_refused_comment_is_answered_with_every_reason(scene: Scene) -> None:
 def test_a_command_that_is_none_of_the_deploy_workflows_is_left_to_the_other(scene: Scene) -> None:
     ran = scene.run(*scene.commented(scene.say("/stratwright retry", "alice")))
     assert (ran.codes, ran.outputs) == ({"gate": 0}, {"todo": ""})
+
+
+def test_a_rollback_halts_by_itself_where_the_job_before_died(scene: Scene) -> None:
+    scene.run(*scene.commented(scene.approval()))
+    event = scene.commented(scene.say("/stratwright rollback", "alice"))
+    ran = scene.run(*event, only=("gate", "answer"))
+    assert "stop" not in ran.codes
+    assert isinstance(scene.chain.entries[-1], Halt)
+    assert "1. stop: host, bus and branch are told" in scene.told
+    assert scene.run(*event).codes["stop"] == 0
+    assert [type(entry).__name__ for entry in scene.chain.entries] == ["Approval", "Halt"]
+    assert scene.states() == ["inactive"]
