@@ -14,6 +14,7 @@ from bot.git.identity import TaskName
 from bot.git.repository import Repository
 
 _EVIDENCE = re.compile(r"^Evidence: (\S+) (sha256:[0-9a-f]{64})$", re.ASCII | re.MULTILINE)
+_UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 _TAGGER = re.compile(rb"^tagger [^<\n]*<([^>\n]*)>", re.MULTILINE)
 
 
@@ -97,7 +98,7 @@ def read_subject(repository: Repository, tag: str) -> Subject:
             path,
             changed_by,
         )
-    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
+    except (*_UNREADABLE, InputError):
         raise refuse("other-bytes", f"{tag} holds no evidence that can be read") from None
 
 

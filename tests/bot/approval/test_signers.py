@@ -57,6 +57,20 @@ def test_we_say_what_ssh_keygen_says(tmp_path: Path, allowed: str, day: int, cod
     assert judged(tmp_path, allowed + "\n", NOON + (day - 17) * 86_400) == code
 
 
+@pytest.mark.parametrize(
+    ("day", "old", "new"),
+    [(9, "ada", "key-not-yet-valid"), (17, "ada", "ada"), (25, "key-expired", "ada")],
+)
+def test_a_key_is_changed_for_another_while_both_count(
+    tmp_path: Path, day: int, old: str, new: str
+) -> None:
+    """Ada's key is the old one of two here, then the new one."""
+    until, since = 'valid-before="20261120Z"', 'valid-after="20261110Z"'
+    now = NOON + (day - 17) * 86_400
+    assert judged(tmp_path, f"ada {until} {ADA.line}\nada {since} {BOB.line}\n", now) == old
+    assert judged(tmp_path, f"ada {until} {BOB.line}\nada {since} {ADA.line}\n", now) == new
+
+
 @pytest.mark.parametrize("form", ["list", "krl", "krl-sha1", "krl-sha256"])
 def test_a_key_that_was_taken_back_is_refused_and_the_other_is_not(
     tmp_path: Path, form: str

@@ -4,6 +4,7 @@ import hashlib
 import struct
 import subprocess
 from base64 import b64encode
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.approval.reasons import ApprovalRefused
-from bot.approval.sshsig import APPROVAL, _armour, _covered, _text, fingerprint, sign, verify
+from bot.approval.ssh_keygen import sign_with
+from bot.approval.sshsig import (
+    APPROVAL,
+    _armour,
+    _blob,
+    _covered,
+    _text,
+    fingerprint,
+    sign,
+    verify,
+)
 from tests.bot.approval.keys import Key, ssh_sign, ssh_verifies
 from tests.chance import examples
 
@@ -67,8 +78,52 @@ def test_a_security_key_counts_if_it_was_touched(tmp_path: Path) -> None:
     assert ssh_verifies(
         tmp_path, signature, MESSAGE, allowed=f"ada {line}\n", who="ada", namespace=APPROVAL
     )
-    assert code_of(touched(ADA, MESSAGE, flags=0)[1]) == "bad-signature"
+    verify(touched(ADA, MESSAGE, flags=5)[1], MESSAGE)  # touched, and its owner known to it
+    for flags in (0, 4):
+        assert code_of(touched(ADA, MESSAGE, flags)[1]) == "bad-signature"
     assert code_of(signature, b"other") == "bad-signature"
+
+
+@pytest.mark.parametrize("back", [1, 5, 4, 2])
+def test_flags_and_counter_of_a_security_key_are_signed_too(tmp_path: Path, back: int) -> None:
+    """The last five bytes of its signature: the flags, and a counter of four."""
+    line, signature = touched(ADA, MESSAGE)
+    blob = bytearray(_blob(signature))
+    blob[-back] ^= 2
+    other = _armour(bytes(blob))
+    assert code_of(other) == "bad-signature"
+    allowed = f"ada {line}\n"
+    given = {"allowed": allowed, "who": "ada", "namespace": APPROVAL}
+    assert not ssh_verifies(tmp_path, other, MESSAGE, **given)
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """An agent that holds Ada's key; its variables."""
+    socket = str(tmp_path / "agent")
+    running = subprocess.Popen(["ssh-agent", "-D", "-a", socket], stdout=subprocess.DEVNULL)
+    try:
+        while not Path(socket).exists():
+            assert running.poll() is None
+        yield {"SSH_AUTH_SOCK": socket}
+    finally:
+        running.terminate()
+        running.wait()
+
+
+def test_an_agent_signs_with_a_key_that_is_in_no_file(
+    tmp_path: Path, agent: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = ADA.write(tmp_path)
+    public = path.with_suffix(".pub")
+    for name, value in agent.items():
+        monkeypatch.setenv(name, value)
+    subprocess.run(["ssh-add", "-q", str(path)], check=True)
+    path.unlink()
+    assert sign_with(public, MESSAGE) == GOOD
+    subprocess.run(["ssh-add", "-q", "-D"], check=True, capture_output=True)
+    with pytest.raises(ApprovalRefused, match="not-signed"):
+        sign_with(public, MESSAGE)
 
 
 def test_other_algorithms_are_refused(tmp_path: Path) -> None:
