@@ -79,3 +79,46 @@ def test_a_token_that_may_not_ask_is_told_so(world: World) -> None:
     forge = GitHubForge(GitHubApi(NAME, token, world.hub.url, pace=0.0))
     found = {each.name: each for each in examine_github(forge)}
     assert "may not ask what protects it" in found["live"].detail
+
+
+# What GitHub has on each plan: environments, and required reviewers; and what is the gate there.
+PLANS = {
+    "public": (False, True, True, "GitHub's reviewers of live"),
+    "private, Free": (True, False, False, "a person's own key (stratwright approve)"),
+    "private, Pro or Team": (True, True, False, "reviews, comments and people's own keys"),
+    "private, Enterprise": (True, True, True, "GitHub's reviewers of live"),
+}
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_on_each_plan_the_gate_is_named_and_what_is_missing_has_its_link(
+    plan: str, world: World
+) -> None:
+    """With everything that the plan offers and what nobody has clicked yet: bypass, self-review."""
+    private, has_places, has_reviewers, gate = PLANS[plan]
+    world.hosted.record.private = private
+    for name in ("paper", "live") if has_places else ():
+        reviewers = ["alice"] if has_reviewers else []
+        world.hosted.add_environment(name, reviewers, branches=("main",))
+    found = findings(world)
+    assert gate in found["gate in force"][0][1]
+    for name in ("paper", "live"):
+        missing = [(detail, hint) for well, detail, hint in found[name] if not well]
+        assert all(hint.startswith(f"{PAGE} > ") for _, hint in missing)
+        told = " ".join(detail for detail, _ in missing)
+        hints = " ".join(hint for _, hint in missing)
+        assert ("there is no environment" in told) is not has_places
+        assert ("administrators may go around" in told) is has_reviewers
+        assert ("who starts a run may let it into" in told) is has_reviewers
+        assert ("has no required reviewers" in told) is (has_places and not has_reviewers)
+        assert ("Free plan" in hints) is (private and not has_places)
+        assert ("needs Enterprise" in hints) is (private and has_places and not has_reviewers)
+
+
+def test_protected_branches_are_said_to_be_open(world: World) -> None:
+    place = world.hosted.add_environment("live", ["alice"], branches=("main",))
+    place.branch_policy = {"protected_branches": True, "custom_branch_policies": False}
+    world.hosted.protect("main")
+    ((_, detail, hint), *_) = findings(world)["live"]
+    assert "every protected branch may deploy to live" in detail
+    assert hint.endswith("Selected > main, and no other.")

@@ -100,6 +100,41 @@ def a_review_by_who_asks_for_the_deployment(scene: Scene) -> Ran:
     return scene.run(*scene.dispatched("bob"))
 
 
+@case("too-few-approvers")
+def a_review_of_these_bytes_under_another_pull_request(scene: Scene) -> Ran:
+    world = scene.world
+    git(world.bare, "update-ref", "refs/heads/mine", scene.head)
+    issue = world.hosted.open_issue("mine", "", "alice")
+    made = next(world.hosted.record.pulls()).pull
+    assert made is not None
+    issue.pull = replace(made, head="mine", reviews=[])
+    world.hosted.review(issue.number, "bob", commit=scene.head)
+    return scene.run(*scene.dispatched())
+
+
+@case("self-approval")
+def who_starts_anothers_run_again_and_approves_it(scene: Scene) -> Ran:
+    return of_run(scene, again_by=scene.world.hub.state.account("cat"))
+
+
+@case("not-configured")
+def no_settings_on_the_default_branch(scene: Scene) -> Ran:
+    scene.world.commit({"stratwright.yml": None})
+    scene = proposed(scene, "without settings")
+    return scene.run(*scene.commented(scene.approval()))
+
+
+@case("policy-loosened")
+def a_policy_loosened_by_the_commit_that_is_deployed(scene: Scene) -> Ran:
+    scene = again(scene, f"{SETTINGS}approval:\n  paper: {{people: 1}}\n")
+    floor = deploys.Floor(deploys.Place(scene.world.clone), scene.world.clone, deploys.Hand())  # type: ignore[arg-type]
+    with variables(scene.world.git_variables):
+        tag = propose(floor, "looser", more={"stratwright.yml": SETTINGS.encode()})
+    head = git(scene.world.bare, "rev-parse", f"{tag}^{{commit}}")
+    made = replace(scene, tag=tag, head=head)
+    return made.run(*made.commented(made.approval()))
+
+
 @case("self-approval")
 def a_comment_by_the_author(scene: Scene) -> Ran:
     return scene.run(*scene.commented(scene.approval("alice")))
@@ -671,6 +706,25 @@ def test_it_is_refused_with_its_code_and_nothing_is_signed(
     before = {"locked": 1, "replayed": 1}.get(code, 0)
     assert len(kept) == before
     assert scene.states().count("success") <= before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "approval: {paper: {people: -1}}\n",
+        "approval: {paper: {peple: 2}}\n",
+        "approval: [\n",
+        "\xff",
+    ],
+)
+def test_under_a_policy_that_cannot_be_read_nothing_is_signed(
+    text: str, tmp_path: Path, hub: GitHubServer
+) -> None:
+    scene = make_scene(tmp_path, hub)
+    scene.world.commit({"stratwright.yml": (SETTINGS + text).encode("latin-1")})
+    ran = scene.run(*scene.commented(scene.approval()))
+    assert (ran.codes, scene.records, scene.states()) == ({"gate": 2}, [], [])
+    assert "stratwright.yml" in ran.log
 
 
 def test_there_are_at_least_sixty() -> None:

@@ -127,3 +127,4 @@ class WorkflowRun:
     conclusion: str | None = None
     waiting: list[str] = field(default_factory=list)
     approvals: list[Approval] = field(default_factory=list)
+    again_by: Account | None = None

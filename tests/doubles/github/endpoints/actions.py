@@ -46,7 +46,7 @@ def render(state: State, repository: Repository, run: WorkflowRun) -> Json:
         "updated_at": run.created,
         "run_started_at": run.created,
         "actor": user(state, run.actor),
-        "triggering_actor": user(state, run.actor),
+        "triggering_actor": user(state, run.again_by or run.actor),
         "head_commit": head_commit(repository, run.head_sha),
         "repository": inside,
         "head_repository": inside,
