@@ -65,7 +65,7 @@ ADVICE = {
     "not-approved": "It is no approval.",
     "other-commit": "It is about another commit: approve the head, by all of its digits.",
     "approval-stale": "It was given before the last halt, or over a day ago; approve anew.",
-    "author-unknown": "Link the mail address of the contract's commit to an account on GitHub.",
+    "author-unknown": "Link the contract's author to an account on GitHub; keep the form's issue.",
     "fork": "Only branches of the repository itself are deployed.",
     "pull-closed": "A person closed the pull request: open it again first.",
     "not-our-pull": "Write it under a pull request of the bot.",

@@ -132,7 +132,7 @@ class Deploys(Protocol):
         """Return reviews and approving comments of a pull request, oldest first."""
 
     def authors(self, commit: str) -> tuple[Actor, ...]:
-        """Return the accounts of those who wrote a commit, as far as the forge knows them."""
+        """Return the accounts of those who wrote a commit; none if its author has none."""
 
     def goes_around(self, actor: Actor) -> bool:
         """Say whether somebody could go around an environment's reviewers."""

@@ -133,7 +133,7 @@ class ForgeDesk(Desk):
         said = [*(self.deploys.assents(pull.number) if pull else ())]
         run_wrong, run_said = self._of_run(base)
         authors = self.deploys.authors(subject.changed_by)
-        if not authors:
+        if not authors or (self._form_of(subject) and self._asker(facts) is None):
             wrong.append(Refusal("author-unknown", subject.author))
         halts = [halt.at for halt in facts.halts if halt.covers(str(order.task))]
         bench = Bench(
@@ -215,8 +215,11 @@ class ForgeDesk(Desk):
 
     def _asker(self, facts: Facts) -> Actor | None:
         """Find who filled in the form, where the contract came from one."""
-        subject = facts.subject
-        if isinstance(subject, Refusal) or not is_form_path(subject.path, self.settings.contracts):
-            return None
-        number = subject.path.rpartition("_")[2].removesuffix(".yaml")
+        number = self._form_of(facts.subject)
         return self.deploys.asker(int(number)) if number.isdecimal() else None
+
+    def _form_of(self, subject: Subject | Refusal) -> str:
+        """Name the issue whose form became the contract; empty if none did."""
+        if isinstance(subject, Refusal) or not is_form_path(subject.path, self.settings.contracts):
+            return ""
+        return subject.path.rpartition("_")[2].removesuffix(".yaml")

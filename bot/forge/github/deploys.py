@@ -149,13 +149,13 @@ class GitHubDeploys:
         return found
 
     def authors(self, commit: str) -> tuple[Actor, ...]:
-        """Return the accounts of those who wrote a commit, as far as GitHub knows them."""
+        """Return the accounts of those who wrote a commit; none if its author has none."""
         try:
             row = self._api.get(f"commits/{segment(commit)}")
         except (Missing, Unprocessable):
             return ()
-        people = (row.get(key) for key in ("author", "committer"))
-        return tuple(dict.fromkeys(_actor(each) for each in people if each))
+        people = [row[key] for key in ("author", "committer") if row.get(key)]
+        return tuple(dict.fromkeys(map(_actor, people))) if row.get("author") else ()
 
     def goes_around(self, actor: Actor) -> bool:
         """Say whether somebody administers the repository, so that no reviewer stops them."""
@@ -163,7 +163,7 @@ class GitHubDeploys:
             found = self._api.get(f"collaborators/{segment(actor.login)}/permission")
         except (Missing, Unprocessable):
             return True
-        return found.get("permission") != "write"
+        return bool(found.get("permission") != "write")
 
     def asker(self, number: int) -> Actor | None:
         """Return who opened an issue."""

@@ -140,9 +140,8 @@ def a_comment_by_the_author(scene: Scene) -> Ran:
     return scene.run(*scene.commented(scene.approval("alice")))
 
 
-@case("self-approval")
-def a_comment_by_who_filled_in_the_form(scene: Scene) -> Ran:
-    number = scene.world.hosted.open_issue("Strategy", "", "cat").number
+def of_form(scene: Scene, number: int) -> Scene:
+    """The task, as proposed from the form of an issue."""
     path = f"contracts/issue_{number}.yaml"
     text = (scene.world.clone / CONTRACT).read_text()
     scene.world.commit({path: text, CONTRACT: None})
@@ -150,7 +149,18 @@ def a_comment_by_who_filled_in_the_form(scene: Scene) -> Ran:
     with variables(scene.world.git_variables):
         tag = propose(floor, "by form", contract=path)
     head = git(scene.world.bare, "rev-parse", f"{tag}^{{commit}}")
-    made = replace(scene, tag=tag, head=head)
+    return replace(scene, tag=tag, head=head)
+
+
+@case("self-approval")
+def a_comment_by_who_filled_in_the_form(scene: Scene) -> Ran:
+    made = of_form(scene, scene.world.hosted.open_issue("Strategy", "", "cat").number)
+    return made.run(*made.commented(made.approval("cat")))
+
+
+@case("author-unknown")
+def a_form_whose_issue_was_taken_away(scene: Scene) -> Ran:
+    made = of_form(scene, 77)
     return made.run(*made.commented(made.approval("cat")))
 
 
@@ -629,6 +639,15 @@ def a_key_of_another_kind(scene: Scene) -> Ran:
 @case("author-unknown")
 def an_author_whom_github_does_not_know(scene: Scene) -> Ran:
     scene.world.hub.state.mails.clear()
+    return scene.run(*scene.commented(scene.approval()))
+
+
+@case("author-unknown")
+def an_author_without_an_account_whose_work_somebody_else_committed(scene: Scene) -> Ran:
+    with variables({"GIT_AUTHOR_EMAIL": "nobody@example.com"}):
+        text = (scene.world.clone / CONTRACT).read_text()
+        scene.world.commit({CONTRACT: f"{text}\n# changed\n"})
+    scene = proposed(scene, "two")
     return scene.run(*scene.commented(scene.approval()))
 
 
