@@ -71,6 +71,10 @@ class Candles:
         """Gives the candles from a moment on, before another; None is no limit."""
         start = 0 if first is None else int(np.searchsorted(self.times, first))
         stop = len(self) if last is None else int(np.searchsorted(self.times, last))
+        return self.rows(start, stop)
+
+    def rows(self, start: int, stop: int) -> Candles:
+        """Gives the candles from a row on, before another; their columns are not copied."""
         if (start, stop) == (0, len(self)):
             return self
         part = slice(start, stop)

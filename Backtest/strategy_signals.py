@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,20 @@ class Signals:
     size_amount: float
     size_cap: float  # the most that a size by risk may be worth, as a fraction of equity
     asked: Mapping[str, object]  # what was offered, as it was
+
+    def cut(self, first: int, last: int) -> Signals:
+        """Gives the signals of some bars alone; what they were computed of stays as it is."""
+        part = slice(first, last)
+        return replace(
+            self,
+            enter=self.enter[part],
+            exit_long=self.exit_long[part],
+            exit_short=self.exit_short[part],
+            stop_sizes=self.stop_sizes[part] if self.stop_sizes.size > 1 else self.stop_sizes,
+            target_sizes=(
+                self.target_sizes[part] if self.target_sizes.size > 1 else self.target_sizes
+            ),
+        )
 
     def order(self, idx: int, symbol: str, close: float) -> dict[str, Any] | None:
         """Gives the order that these signals mean at a bar, without its volume; None if none."""

@@ -76,7 +76,7 @@ def market(bars: int, seed: int, echo: float = 0.0) -> Candles:
 def searched(player: Player, candles: Candles) -> tuple[Luck, float]:
     """Search a world; what its best set is worth, and that set's Sharpe ratio."""
 
-    def best_first(candles: Candles) -> list[Any]:
+    def best_first(candles: Any) -> list[Any]:
         rows = player.rows(candles, SETS)  # type: ignore[arg-type]
         return sorted(rows, key=lambda row: place_of(row, "sharpe"))
 

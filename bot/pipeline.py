@@ -32,6 +32,7 @@ from bot.proof.edges import Ask, Workshop
 from bot.proof.entries import planned_entries, wants_entries
 from bot.proof.line import Proven, write_and_prove
 from bot.proof.sealing import body_since, commit_message, seal_on
+from bot.proof.searching import find_values, note_search
 from bot.proof.targets import decide_targets
 
 _log = logging.getLogger(__name__)
@@ -128,7 +129,10 @@ def take_on(loaded: LoadedContract, shop: Workshop, answers: Answers | None = No
         shop.say(f"{task}: {note}")
     path = path_in_repository(loaded.path, repository.root)
     told = answers or merged_answers(loaded, repository)
-    work = assign_in(repository.repository_id, loaded, path, data, targets, answers=told)
+    loaded, searched = find_values(loaded, data, repository, shop.say)
+    work = assign_in(
+        repository.repository_id, loaded, path, data, targets, answers=told, searched=searched
+    )
     if wants_entries(repository, repository.base().commit):
         work = replace(work, plan=planned_entries(work.plan, work.origin.correlation_id))
     return work
@@ -141,6 +145,8 @@ def carry_out(work: Assignment, shop: Workshop) -> Result:
         StratwrightError: the world or a safety rule stopped it.
     """
     with correlated(work.origin.correlation_id), shop.repository.lock(work.task, on_wait=shop.say):
+        if work.searched is not None:
+            note_search(work.searched, shop.repository)
         earlier = find_earlier(work, shop)
         if earlier.closed:
             nothing = Proposed(State.UNCHANGED, work.task, "", "", "")

@@ -192,6 +192,41 @@ class Brain(_Part):
     entries: bool = False
 
 
+class LuckPolicy(_Part):
+    """What the best set of a search has to show; null draws no line.
+
+    Attributes:
+        min_deflated_sharpe: the probability that its ratio is above chance's best of all trials.
+        max_overfitting: the probability that the best of one half fails on the other.
+        min_track_record: years that there are, over years that are needed.
+        min_stability: the share of neighbours that keep half of its result.
+        min_break_even: the costs at which it earns nothing, over the contract's own (1 bps at
+            least).
+        max_order_drawdown: the fall that nineteen in twenty other orders of its trades stay above.
+        min_missed_return: what nineteen in twenty runs with missed trades return at least.
+        worlds, max_chance: how many histories without an edge are searched too, and in what share
+            of them luck may be as good.
+        min_unseen_sharpe: the ratio where walk-forward had not searched.
+    """
+
+    min_deflated_sharpe: float | None = Field(0.95, ge=0, le=1)
+    max_overfitting: float | None = Field(0.5, ge=0, le=1)
+    min_track_record: float | None = Field(1.0, ge=0, le=1000)
+    min_stability: float | None = Field(0.5, ge=0, le=1)
+    min_break_even: float | None = Field(1.5, ge=0, le=1000)
+    max_order_drawdown: float | None = Field(None, ge=0, le=1)
+    min_missed_return: float | None = Field(0.0, ge=-1, le=1000)
+    max_chance: float | None = Field(0.05, ge=0, le=1)
+    worlds: int = Field(19, ge=0, le=10_000)
+    min_unseen_sharpe: float | None = Field(0.0, ge=-100, le=100)
+
+    @model_validator(mode="after")
+    def _can_be_met(self) -> "LuckPolicy":
+        if self.max_chance is not None and self.max_chance * (self.worlds + 1) < 1:
+            raise ValueError("max_chance needs more worlds: with n of them it is at least 1/(n+1)")
+        return self
+
+
 _TOOLS = ("Read", "Write", "Edit", "Bash", "Glob", "Grep")
 _LATER = ("cli_path", "max_turns", "allowed_tools", "max_steps", "max_file_changes")
 
@@ -265,6 +300,7 @@ class Settings(_Part):
     deploy: Deploy = Deploy()
     brain: Brain = Brain()
     coder: CoderSettings = CoderSettings()
+    luck: LuckPolicy = LuckPolicy()
 
 
 Read = TypeVar("Read", bound=BaseModel)

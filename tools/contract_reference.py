@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from bot.contract.explain import flow
-from bot.contract.goals import Acceptance, Optimize, WalkForward
+from bot.contract.goals import Acceptance, Optimize, Optimized, WalkForward
 from bot.contract.indicators import ExpressionIndicator, Parameter, Prose, Rules, TalibIndicator
 from bot.contract.market import Data, Market
 from bot.contract.model import Contract, Heading, ModuleContract, ModuleFile
@@ -33,6 +33,7 @@ _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("`acceptance`", Acceptance),
     ("`optimize`", Optimize),
     ("`optimize.walk_forward`", WalkForward),
+    ("`optimized`", Optimized),
 )
 
 

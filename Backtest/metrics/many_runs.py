@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 Parameters = Mapping[str, object]
 Offer = Callable[[Candles, Parameters], Mapping[str, object] | Signals]
 Answer = TypeVar("Answer")
+Span = tuple[int, int]  # from one row on, up to another
 
-_held: _World[Any] | None = None
+_held: Callable[[Parameters], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -92,25 +93,56 @@ def sweep(
     Raises:
         BacktestError: a set asks for something that the compiled path does not do.
     """
-    world = _World(candles, offer, measure, symbol, settings or SimSettings(), rules or LoopRules())
+    world = (symbol, settings or SimSettings(), rules or LoopRules())
+    for (answer,) in sweep_parts(candles, offer, sets, measure, world, None, workers):
+        yield answer
+
+
+def sweep_parts(
+    candles: Candles,
+    offer: Offer,
+    sets: Sequence[Parameters],
+    measure: Callable[[Played], Answer],
+    world: tuple[str, SimSettings, LoopRules],
+    spans: Sequence[Span] | None,
+    workers: int = 1,
+) -> Iterator[tuple[Answer, ...]]:
+    """Plays every set on each of the spans of rows, as a run of its own with the capital whole.
+
+    The signals are those of the whole history, so that indicators are warm; None is all rows.
+
+    Raises:
+        BacktestError: as `sweep`.
+    """
+    yield from ask_all(_World(candles, offer, measure, *world, spans), sets, workers)
+
+
+def ask_all(
+    answer: Callable[[Parameters], Answer], sets: Sequence[Parameters], workers: int = 1
+) -> Iterator[Answer]:
+    """Yields what is answered to every set, in their order; each process gets `answer` once."""
     if workers <= 1:
-        for parameters in sets:
-            yield world.answer(parameters)
+        yield from map(answer, sets)
         return
-    with ProcessPoolExecutor(workers, initializer=_hold, initargs=(world,)) as pool:
+    with ProcessPoolExecutor(workers, initializer=_hold, initargs=(answer,)) as pool:
         yield from pool.map(_answer_held, sets, chunksize=max(1, len(sets) // (4 * workers)))
 
 
-def _hold(world: _World[Any]) -> None:
+def _hold(answer: Callable[[Parameters], Any]) -> None:
     """Keep the candles in a worker."""
     global _held
-    _held = world
+    _held = answer
 
 
 def _answer_held(parameters: Parameters) -> Any:
     if _held is None:
         raise BacktestError("a worker of the sweep has no candles")
-    return _held.answer(parameters)
+    return _held(parameters)
+
+
+def signals_of(offered: Mapping[str, object] | Signals, bars: int) -> Signals:
+    """Gives what is offered as signals, checked."""
+    return offered if isinstance(offered, Signals) else read_signals(offered, bars)
 
 
 class _World(Generic[Answer]):
@@ -124,6 +156,7 @@ class _World(Generic[Answer]):
         symbol: str,
         settings: SimSettings,
         rules: LoopRules,
+        spans: Sequence[Span] | None = None,
     ) -> None:
         self._candles = candles
         self._offer = offer
@@ -131,15 +164,24 @@ class _World(Generic[Answer]):
         self._symbol = symbol
         self._settings = settings
         self._rules = rules
-        self._calendar = calendar_of(candles.times)
+        cut = [(0, len(candles))] if spans is None else spans
+        parts = [(span, candles.rows(*span)) for span in cut]
+        self._parts = [(span, part, calendar_of(part.times)) for span, part in parts]
         self._room = Room()
 
-    def answer(self, parameters: Parameters) -> Answer:
-        """Play one set."""
-        candles, settings, rules = self._candles, self._settings, self._rules
-        offered = self._offer(candles, parameters)
-        signals = offered if isinstance(offered, Signals) else read_signals(offered, len(candles))
-        tape = None
+    def __call__(self, parameters: Parameters) -> tuple[Answer, ...]:
+        """Play one set, on each part of the candles."""
+        candles = self._candles
+        whole = signals_of(self._offer(candles, parameters), len(candles))
+        return tuple(
+            self._play(part, whole if part is candles else whole.cut(*span), calendar, parameters)
+            for span, part, calendar in self._parts
+        )
+
+    def _play(
+        self, candles: Candles, signals: Signals, calendar: Calendar, parameters: Parameters
+    ) -> Answer:
+        settings, rules, tape = self._settings, self._rules, None
         if can_compile(self._symbol, signals, settings, rules):
             tape = run_signals(self._symbol, candles, signals, settings, rules, self._room)
         if tape is None:
@@ -147,4 +189,4 @@ class _World(Generic[Answer]):
                 f"the set {dict(parameters)!r} asks for orders that a sweep does not play",
                 "Run it alone; the event path says what is wrong with them",
             )
-        return self._measure(Played(tape, tape.ledger(), self._calendar))
+        return self._measure(Played(tape, tape.ledger(), calendar))

@@ -6,12 +6,13 @@ seen once, it never lets go of: a branch that does not go on from there is refus
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, RootModel
 
 from bot.approval.reasons import ApprovalRefused, Refusal, refuse
 from bot.approval.record import (
+    MOST_BYTES,
     Closed,
     Digest,
     Person,
@@ -32,7 +33,9 @@ _Signature = Annotated[str, Field(max_length=4000)]
 Scope = Annotated[str, Field(pattern=r"^(?:\*|[a-z0-9-]{1,63}/[a-z0-9-]{1,63})$")]
 
 
-class _Entry(Closed):
+class ChainEntry(Closed):
+    """What every entry of a chain has."""
+
     sequence: Annotated[int, Field(ge=1, le=99_999_999)]
     previous: Digest | Literal[""]
     at: Second
@@ -43,7 +46,7 @@ class _Entry(Closed):
         return canonical(self)
 
 
-class Approval(_Entry):
+class Approval(ChainEntry):
     """A record with the first signature under it."""
 
     kind: Literal["approval"] = "approval"
@@ -51,7 +54,7 @@ class Approval(_Entry):
     signature: _Signature
 
 
-class Countersignature(_Entry):
+class Countersignature(ChainEntry):
     """One more signature under a record."""
 
     kind: Literal["signature"] = "signature"
@@ -59,7 +62,7 @@ class Countersignature(_Entry):
     signature: _Signature
 
 
-class Halt(_Entry):
+class Halt(ChainEntry):
     """An order to stop; nobody has to sign it, as it can only stop."""
 
     kind: Literal["halt"] = "halt"
@@ -68,7 +71,7 @@ class Halt(_Entry):
     reason: Text
 
 
-class Rollback(_Entry):
+class Rollback(ChainEntry):
     """A way back that was begun: from which tag, to which, and where the incident is told."""
 
     kind: Literal["rollback"] = "rollback"
@@ -80,7 +83,7 @@ class Rollback(_Entry):
     incident: Text
 
 
-class Ran(_Entry):
+class Ran(ChainEntry):
     """What a host did under a record, signed with the host's key over all but the signature."""
 
     kind: Literal["ran"] = "ran"
@@ -99,6 +102,17 @@ class _AnyEntry(RootModel[Annotated[Entry, Field(discriminator="kind")]]):
 
 
 @dataclass(frozen=True)
+class Form:
+    """Says what the entries of a chain may be, and how large."""
+
+    read: type[RootModel[Any]]
+    most_bytes: int = MOST_BYTES
+
+
+APPROVALS = Form(_AnyEntry)
+
+
+@dataclass(frozen=True)
 class Seen:
     """The last entry that a host has seen."""
 
@@ -112,7 +126,7 @@ class Chain:
     """All entries, oldest first, with the digest of each."""
 
     tip: str = ""
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[Any, ...] = ()
     digests: tuple[str, ...] = ()
 
     @property
@@ -126,20 +140,23 @@ class Chain:
         return len(self.entries) + 1, self.digests[-1] if self.digests else ""
 
 
-def read_chain(branch: SideBranch, seen: Seen | None, *, alone: bool = False) -> Chain:
+def read_chain(
+    branch: SideBranch, seen: Seen | None, *, alone: bool = False, form: Form = APPROVALS
+) -> Chain:
     """Reads the branch as it is now.
 
     Args:
         branch: the branch.
         seen: what this host saw last.
         alone: ask no remote.
+        form: what its entries are.
 
     Raises:
         ApprovalRefused: chain-broken or chain-rewound.
         SafetyStop, WorldError: as the branch's tip.
     """
     tip = branch.tip(alone=alone)
-    chain = link(branch.files(tip), tip) if tip else Chain()
+    chain = link(branch.files(tip), tip, form) if tip else Chain()
     if seen is None:
         return chain
     rewound = Refusal("chain-rewound", f"entry {seen.sequence} of {seen.commit[:12]} is gone")
@@ -150,19 +167,19 @@ def read_chain(branch: SideBranch, seen: Seen | None, *, alone: bool = False) ->
     return chain
 
 
-def link(files: dict[str, bytes], tip: str) -> Chain:
+def link(files: dict[str, bytes], tip: str, form: Form = APPROVALS) -> Chain:
     """Puts the files of a tip in order and looks at every link.
 
     Raises:
         ApprovalRefused: chain-broken.
     """
-    entries: list[Entry] = []
+    entries: list[Any] = []
     digests: list[str] = []
     for number, name in enumerate(sorted(files), 1):
         if not _NAME.fullmatch(name) or int(name[:8]) != number:
             raise refuse("chain-broken", f"{name[:40]!a} is not entry {number}")
         try:
-            entry = read_canonical(files[name], _AnyEntry).root
+            entry = read_canonical(files[name], form.read, form.most_bytes).root
         except ApprovalRefused as error:
             raise refuse("chain-broken", f"entry {number}: {error.refusals[0].detail}") from None
         if (entry.sequence, entry.previous) != (number, digests[-1] if digests else ""):
@@ -172,7 +189,7 @@ def link(files: dict[str, bytes], tip: str) -> Chain:
     return Chain(tip, tuple(entries), tuple(digests))
 
 
-def append(branch: SideBranch, chain: Chain, entry: Entry) -> Chain:
+def append(branch: SideBranch, chain: Chain, entry: Any) -> Chain:
     """Writes the next entry.
 
     Raises:

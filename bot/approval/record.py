@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from bot.approval.reasons import Refusal, refuse
 
 START_WITHIN_S = 86_400
-_MOST_BYTES = 65_536
+MOST_BYTES = 65_536
 _DAY_S = 86_400
 _TOKEN = re.compile(r"human_verified_[1-9][0-9]{9}", re.ASCII)
 
@@ -121,14 +121,14 @@ def digest_of(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
-def read_canonical(data: bytes, read: type[Value]) -> Value:
+def read_canonical(data: bytes, read: type[Value], most_bytes: int = MOST_BYTES) -> Value:
     """Reads a value whose bytes are exactly those that we would write.
 
     Raises:
         ApprovalRefused: malformed.
     """
     try:
-        if len(data) > _MOST_BYTES:
+        if len(data) > most_bytes:
             raise ValueError("it is too large")
         plain = json.loads(data.decode("ascii"), parse_float=_no_float, parse_constant=_no_float)
         value = read.model_validate_json(json.dumps(plain))

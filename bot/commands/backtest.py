@@ -44,6 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="vectorbt: play a contract's rules by VectorBT too (extra vectorbt) and say by which "
         "rule each fill differs; default: stratwright",
     )
+    parser.add_argument(
+        "--open-holdout",
+        action="store_true",
+        help="play the sealed candles of data.holdout alone; the ledger counts it for ever",
+    )
     parser.add_argument("--sandbox", default="auto", help="where a .py file runs; default: auto")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
@@ -57,6 +62,8 @@ def run(args: argparse.Namespace) -> int:
     is_code = args.subject.suffix == ".py"
     if is_code and args.engine == "vectorbt":
         raise InputError("--engine vectorbt needs a contract", "VectorBT is given its rules.")
+    if is_code and args.open_holdout:
+        raise InputError("--open-holdout needs a contract", "It names the sealed candles.")
     if is_code and args.report:
         raise InputError("--report needs a contract", "A file alone does not say what was asked.")
     from bot.progress import Progress
@@ -97,9 +104,14 @@ def _of_contract(
 
     contract = load_contract(args.subject).strategy
     program = compile_contract(contract)
+    root = repository_root(args.subject)
     data = read_market_data(
-        contract, repository_root(args.subject), args.data, progress.say, progress.say
+        contract, root, args.data, progress.say, progress.say, opened=args.open_holdout
     )
+    if args.open_holdout:
+        from bot.proof.holdout import note_opening
+
+        progress.say(note_opening(contract, data, root))
     total = sum(len(candles) for candles in data.candles.values())
     progress.stage("computing the indicators")
     judged = judge_rules(contract, program, data, lambda broker: _played(progress, broker, total))

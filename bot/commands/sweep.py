@@ -32,7 +32,7 @@ SHARES = ("return", "annual_return", "max_drawdown", "win_rate", "exposure")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     add = parser.add_argument
-    add("contract", type=Path, metavar="CONTRACT", help="a .yaml or .json file, of one symbol")
+    add("contract", type=Path, metavar="CONTRACT", help="a .yaml or .json file")
     add("--data", type=Path, metavar="FILE", help="candles to use instead of the contract's own")
     add(
         "--set",
@@ -69,7 +69,8 @@ def run(args: argparse.Namespace) -> int:
     from bot.data.market_data import read_market_data
     from bot.files import repository_root
     from bot.progress import Counter, Progress
-    from bot.sweep.runs import run_sweep
+    from bot.proof.holdout import note_tries
+    from bot.sweep.runs import run_sweep, with_ledger
     from bot.sweep.sets import read_sets
 
     if args.top < 1 or args.workers < 1 or args.worlds < 0:
@@ -78,16 +79,18 @@ def run(args: argparse.Namespace) -> int:
     loaded = load_contract(args.contract)
     contract = loaded.strategy
     sets = read_sets(args.sets, contract, loaded.source.root or {})
-    data = read_market_data(contract, repository_root(args.contract), args.data)
-    candles = next(iter(data.candles.values()))
+    root = repository_root(args.contract)
+    data = read_market_data(contract, root, args.data)
     program, counted = compile_contract(contract), Counter()
     progress = Progress()
     progress.stage("playing", len(sets) * (1 + args.worlds), counted.read, "sets")
     with progress:
         result = run_sweep(
-            *(contract, program, candles, sets, args.metric, args.workers),
+            *(contract, program, data.candles, sets, args.metric, args.workers),
             *(counted.set, args.worlds),
         )
+    counted_in_all = note_tries(contract, data, root, "sweep", sets)
+    result = with_ledger(result, data.candles, counted_in_all)
     if args.out is not None:
         write_sets(args.out, result)
     if args.json:
@@ -105,6 +108,7 @@ def as_json(result: "SweepResult", top: int) -> dict[str, object]:
     return {
         "metric": result.metric,
         "sets_tried": luck.sets,
+        "trials_in_all": luck.trials,
         "selected_in_sample": True,
         "expected_best_sharpe_by_chance": luck.expected_best,
         "deflated_sharpe_probability": luck.deflated,
@@ -175,7 +179,7 @@ def warning(result: "SweepResult") -> str:
     ]
     if luck.expected_best is not None and luck.deflated is not None:
         said.append(
-            f"The best of {luck.sets} unrelated sets without any edge, scattered like these,"
+            f"The best of {luck.trials} unrelated sets without any edge, scattered like these,"
             f" would show a Sharpe ratio of about {luck.expected_best:.2f}; the chance that the"
             f" first one's true ratio is above that is {luck.deflated:.0%} (deflated Sharpe ratio)."
         )

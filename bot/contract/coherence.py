@@ -30,17 +30,12 @@ _NAMED = {
 }
 
 
-def check_coherence(raw: Mapping[str, object], *, searches: bool = False) -> list[Fault]:
-    """Find what each part allows and the whole does not; misshapen parts are passed over.
-
-    `searches`: who asks carries `optimize` out.
-    """
+def check_coherence(raw: Mapping[str, object]) -> list[Fault]:
+    """Find what each part allows and the whole does not; misshapen parts are passed over."""
     if raw.get("kind") == "module":
         return [*_after(raw), *_reserved(raw)]
     checks = [_entries, _after, _symbols_in_path, _named, _reserved, _one_size, _affordable]
-    checks += [_reachable, _activation, _data_keys, _defaults]
-    if not searches:
-        checks.append(_searched)
+    checks += [_reachable, _activation, _data_keys, _defaults, _searched]
     targets = raw.get("targets")
     if isinstance(targets, list | tuple) and "freqtrade" in targets:
         checks += [_fills, _trailing, _pairs, _held_target, _early_trailing]
@@ -173,14 +168,29 @@ def _named(raw: Mapping[str, object]) -> Iterator[Fault]:
 
 
 def _searched(raw: Mapping[str, object]) -> Iterator[Fault]:
-    """Refuse a search where none would be made."""
-    if raw.get("optimize") is not None:
-        message = (
-            "optimize is reserved: only `stratwright optimize` carries it out yet, so nothing"
-            " would be searched here"
-        )
-        allowed = "no optimize; `stratwright optimize CONTRACT` finds values to write as defaults"
-        yield Fault(("optimize",), message, allowed=allowed)
+    """Refuse a search that has nothing to search, or that nobody asked for."""
+    asked, found = raw.get("optimize"), raw.get("optimized")
+    parameters = raw.get("parameters")
+    ranged = {
+        name
+        for name, parameter in (parameters if isinstance(parameters, Mapping) else {}).items()
+        if isinstance(spans := _get(parameter, "range"), list | tuple) and len({*spans}) > 1
+    }
+    if isinstance(asked, Mapping) and not ranged:
+        allowed = "a parameter with a range, as oversold: {default: 30, range: [15, 40]}"
+        yield Fault(("optimize",), "no parameter has a range to search", allowed=allowed)
+    folds = _get(asked, "walk_forward", "folds")
+    split = _get(asked, "walk_forward", "split")
+    if split == "combinatorial" and isinstance(folds, int) and not 3 <= folds <= 10:
+        where = ("optimize", "walk_forward", "folds")
+        yield Fault(where, "combinatorial splits need other groups", quoted(folds), "3 to 10")
+    if isinstance(found, Mapping) and not isinstance(asked, Mapping):
+        allowed = "`optimize` beside it, as it was when the search was made"
+        yield Fault(("optimized",), "nobody asked for a search", allowed=allowed)
+    was = _get(found, "was")
+    if isinstance(was, Mapping) and {*was} != ranged:
+        allowed = f"every parameter with a range: {', '.join(sorted(map(str, ranged)))}"
+        yield Fault(("optimized", "was"), "these are not the searched parameters", allowed=allowed)
 
 
 def _reserved(raw: Mapping[str, object]) -> Iterator[Fault]:

@@ -2,11 +2,12 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from bot.contract.field_types import Part, optional, says
-from bot.contract.fields import amount, choice, whole
+from bot.contract.field_types import Number, Part, optional, says
+from bot.contract.fields import Checked, amount, check_number, choice, pattern, text, whole
 
 Ratio = Annotated[float, amount(least=-100, most=100)]
 Factor = Annotated[float, amount(least=0, most=1000)]
+_NUMBER: dict[str, object] = {"type": "number"}
 Share = Annotated[float, amount(above=0, most=1, fraction=True)]
 
 
@@ -62,10 +63,21 @@ class Acceptance(Part):
 class WalkForward(Part):
     """How the history is cut for the optimiser."""
 
+    later: ClassVar[frozenset[str]] = frozenset({"split"})
+
     train: Annotated[float, amount(above=0, below=1, fraction=True)] = says(
         "Fraction of each fold that is searched.", 0.7, default=0.7
     )
     folds: Annotated[int, whole(1, 100)] = says("Number of folds.", 4, default=4)
+    split: Annotated[
+        Literal["rolling", "anchored", "combinatorial"],
+        choice("rolling", "anchored", "combinatorial"),
+    ] = says(
+        "rolling searches the part before each judged one, anchored all before it; combinatorial "
+        "cuts `folds` groups and judges every two of them by a search of the others (no `train`).",
+        "anchored",
+        default="rolling",
+    )
 
 
 METRICS = ("sharpe", "sortino", "profit_factor", "return", "win_rate", "max_drawdown")
@@ -74,6 +86,8 @@ METRICS = ("sharpe", "sortino", "profit_factor", "return", "win_rate", "max_draw
 class Optimize(Part):
     """How the parameters with a range are searched."""
 
+    later: ClassVar[frozenset[str]] = frozenset({"sampler"})
+
     metric: Annotated[
         Literal["sharpe", "sortino", "profit_factor", "return", "win_rate", "max_drawdown"],
         choice(*METRICS),
@@ -81,6 +95,27 @@ class Optimize(Part):
     trials: Annotated[int, whole(1, 1_000_000)] = says(
         "How many settings are tried.", 200, default=200
     )
+    sampler: Annotated[Literal["random", "grid", "tpe"], choice("random", "grid", "tpe")] = says(
+        "Who proposes settings: chance, a grid, or Optuna's TPE (extra `optuna`).",
+        "tpe",
+        default="random",
+    )
     walk_forward: WalkForward | None = optional(
         "Search on one part of each fold and judge on the rest.", {"train": 0.7, "folds": 4}
+    )
+
+
+class Optimized(Part):
+    """What a search wrote: its values are the defaults now, and nothing is searched again.
+
+    A contract that was changed since is another one, and is searched anew.
+    """
+
+    searched: Annotated[str, pattern(r"sha256:[0-9a-f]{64}", "a contract's digest")] = says(
+        "Digest of the contract that was searched.", f"sha256:{'0' * 64}"
+    )
+    seed: Annotated[int, whole(0, 2**32 - 1)] = says("The seed of the search.", 7)
+    sets: Annotated[int, whole(1, 10_000_000)] = says("How many settings were tried.", 200)
+    was: dict[Annotated[str, text(64)], Annotated[Number, Checked(check_number, _NUMBER)]] = says(
+        "The defaults before it, of every parameter that was searched.", {"oversold": 30}
     )

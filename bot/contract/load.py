@@ -52,8 +52,8 @@ class LoadedContract:
         return _place(fault, self.source, str(self.path))
 
 
-def load_contract(path: Path, *, searches: bool = False) -> LoadedContract:
-    """Read and check a contract; `searches`: who asks carries `optimize` out.
+def load_contract(path: Path) -> LoadedContract:
+    """Read and check a contract.
 
     Raises:
         ContractError: with every problem found, in the order of the file.
@@ -66,18 +66,16 @@ def load_contract(path: Path, *, searches: bool = False) -> LoadedContract:
     data = read_file(path)
     above = path.resolve().parents
     root = next((folder for folder in above if (folder / ".git").exists()), None)
-    return parse_contract(data, form, path, root, searches=searches)
+    return parse_contract(data, form, path, root)
 
 
-def parse_contract(
-    data: bytes, form: Form, path: Path, root: Path | None = None, *, searches: bool = False
-) -> LoadedContract:
+def parse_contract(data: bytes, form: Form, path: Path, root: Path | None = None) -> LoadedContract:
     """Checks the bytes of a contract; with mistakes, for missing candles below `root` too."""
     source = read_source(data, form)
     problems = [_flaw(flaw, source, str(path)) for flaw in source.flaws]
     contract: AnyContract | None = None
     if source.root is not None:
-        contract, faults = _check(source.root, searches=searches)
+        contract, faults = _check(source.root)
         spoilt = {flaw.where for flaw in source.flaws if flaw.where}
         problems += [
             _place(fault, source, str(path))
@@ -159,9 +157,7 @@ def _unreadable(name: str, error: OSError | ValueError) -> InputError:
     )
 
 
-def _check(
-    root: dict[str | int, object], *, searches: bool = False
-) -> tuple[AnyContract | None, list[Fault]]:
+def _check(root: dict[str | int, object]) -> tuple[AnyContract | None, list[Fault]]:
     model: type[Contract] | type[ModuleContract] = Contract
     if root.get("kind") == "module":
         model = ModuleContract
@@ -170,13 +166,11 @@ def _check(
     shape: list[Fault] = []
     contract: AnyContract | None = None
     try:
-        contract = model.model_validate(root, context={"searches": searches})
+        contract = model.model_validate(root)
     except ValidationError as error:
         shape = explain(error, root)
     told = {(fault.where, fault.message) for fault in shape}
-    shape += [
-        f for f in check_coherence(named, searches=searches) if (f.where, f.message) not in told
-    ]
+    shape += [f for f in check_coherence(named) if (f.where, f.message) not in told]
     language = [] if model is ModuleContract else _check_language(named)
     known = {fault.where for fault in shape}
     faults = shape + [fault for fault in language if fault.where not in known]

@@ -1,6 +1,6 @@
 """What is traded, and where its candles come from."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -46,6 +46,8 @@ class Market(Part):
 class Data(Part):
     """Where the candles come from."""
 
+    later: ClassVar[frozenset[str]] = frozenset({"holdout"})
+
     source: Annotated[
         Literal["csv", "feather", "freqtrade", "ccxt"],
         choice("csv", "feather", "freqtrade", "ccxt"),
@@ -61,4 +63,9 @@ class Data(Part):
     start: Annotated[str, TIME] | None = optional("First candle that counts, in UTC.", "2024-01-01")
     end: Annotated[str, TIME] | None = optional(
         "Candles from here on do not count, in UTC.", "2024-07-01"
+    )
+    holdout: Annotated[str, TIME] | None = optional(
+        "Candles from here on are sealed, in UTC: every command stops before them. `backtest "
+        "--open-holdout` opens them, which the ledger counts for ever (docs/luck.md).",
+        "2024-06-01",
     )

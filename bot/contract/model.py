@@ -1,8 +1,8 @@
 """The contract, version 1.0: every field, its default, what it means and an example."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, ValidationInfo, model_validator
+from pydantic import AfterValidator, model_validator
 
 from bot.contract.code_paths import (
     CODE_PATH,
@@ -14,7 +14,7 @@ from bot.contract.code_paths import (
 )
 from bot.contract.field_types import Id, Line, Part, optional, says
 from bot.contract.fields import Checked, amount, check_version, choice, kind_of, text, whole, wrong
-from bot.contract.goals import Acceptance, Optimize
+from bot.contract.goals import Acceptance, Optimize, Optimized
 from bot.contract.indicators import Indicator, Parameter, Rules
 from bot.contract.market import Data, Market
 from bot.contract.risk import Costs, Risk
@@ -109,6 +109,8 @@ class Heading(Part):
 class Contract(Heading):
     """A strategy to be written, proven and proposed."""
 
+    later: ClassVar[frozenset[str]] = frozenset({"optimized"})
+
     kind: Annotated[Literal["strategy"], kind_of("strategy")] = says(
         "strategy asks for a trading strategy, module for other code.", "strategy"
     )
@@ -157,8 +159,13 @@ class Contract(Heading):
         default=("adapter",),
     )
     optimize: Optimize | None = optional(
-        "How `stratwright optimize` searches the parameters; other commands refuse it yet.",
+        "How `stratwright run` and `stratwright optimize` search the parameters that have a "
+        "range; other commands take the defaults.",
         {"metric": "sharpe", "trials": 200, "walk_forward": {"train": 0.7, "folds": 4}},
+    )
+    optimized: Optimized | None = optional(
+        "Written by `run` beside the defaults that a search found; take it out to search again.",
+        {"searched": f"sha256:{'0' * 64}", "seed": 7, "sets": 200, "was": {"oversold": 30}},
     )
 
     @property
@@ -183,11 +190,10 @@ class Contract(Heading):
         return (self.strategy_file, *freqtrade, self.tests_file)
 
     @model_validator(mode="after")
-    def _parts_fit_together(self, info: ValidationInfo) -> "Contract":
+    def _parts_fit_together(self) -> "Contract":
         from bot.contract.coherence import check_coherence
 
-        searches = bool(info.context and info.context.get("searches"))
-        for fault in check_coherence(self.model_dump(), searches=searches):
+        for fault in check_coherence(self.model_dump()):
             raise wrong(fault.message, allowed=fault.allowed, at="coherence")
         return self
 

@@ -65,6 +65,8 @@ def read_market_data(
     given: Path | None = None,
     say: Callable[[str], None] = _silent,
     warn: Callable[[str], None] | None = None,
+    *,
+    opened: bool = False,
 ) -> MarketData:
     """Read the candles that a contract names, or those of another file, pattern or exchange.
 
@@ -77,6 +79,8 @@ def read_market_data(
             `ccxt:EXCHANGE:START[:END]` for a download.
         say: hears how a download goes, and of gaps in it.
         warn: hears of candles of another timeframe; without it they are refused.
+        opened: give the sealed candles of `data.holdout` alone; otherwise they are left out,
+            wherever the candles come from.
 
     Raises:
         InputError: a file is missing, a candle is malformed, an exchange has no such market.
@@ -99,7 +103,7 @@ def read_market_data(
             # A contract's file by the contract's name for it, not by where it lies here.
             shown = str(path) if given is not None else label
             raise InputError(error.message.replace(str(path), shown), error.hint) from None
-        candles[symbol] = _span(found, contract, label)
+        candles[symbol] = _sealed(_span(found, contract, label), contract, label, opened)
         if contract.data.source == "ccxt" and given is None:
             _tell_gaps(symbol, candles[symbol], contract.market.timeframe, say)
         digest.update(f"{symbol}\0{len(data)}\0".encode() + data)
@@ -163,6 +167,7 @@ def _redirected(contract: Contract, given: Path | None) -> tuple[Contract, Path 
     _, exchange, *times = text.split(":", 3)
     asked: dict[str, object] = {"source": "ccxt", "exchange": exchange}
     asked |= dict(zip(("start", "end"), times, strict=False))
+    asked |= {"holdout": contract.data.holdout} if contract.data.holdout else {}
     try:
         data = Data.model_validate(asked)
     except ValueError:
@@ -205,6 +210,19 @@ def _span(candles: Candles, contract: Contract, label: str) -> Candles:
     if len(found) == 0:
         hint = f"They are from {iso(int(candles.times[0]))} to {iso(int(candles.times[-1]))}."
         raise InputError(f"{label} has no candle between data.start and data.end", hint)
+    return found
+
+
+def _sealed(candles: Candles, contract: Contract, label: str, opened: bool) -> Candles:
+    """The candles before the sealed ones; or, opened, the sealed ones."""
+    if contract.data.holdout is None:
+        return candles
+    border = to_ms(moment(contract.data.holdout))
+    found = candles.between(border, None) if opened else candles.between(None, border)
+    if len(found) == 0:
+        where = "from" if opened else "before"
+        hint = f"They are from {iso(int(candles.times[0]))} to {iso(int(candles.times[-1]))}."
+        raise InputError(f"{label} has no candle {where} data.holdout", hint)
     return found
 
 

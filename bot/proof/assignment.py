@@ -1,6 +1,8 @@
 """Turns a contract into an assignment: all that decides its outcome, before anything is written."""
 
+import hashlib
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from bot import __version__
 from bot.coder.model.transcript import SIGNATURE, TRANSCRIPT, Transcript
@@ -13,6 +15,9 @@ from bot.data.market_data import MarketData
 from bot.git.identity import TaskName, correlation_id
 from bot.plan.todo import TodoList, make_plan
 from bot.proof.targets import ADAPTER_ONLY, FREQTRADE, Targets
+
+if TYPE_CHECKING:
+    from bot.proof.searching import Searched
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,7 @@ class Assignment:
     # The name of the run that would deliver all of them, where this one does not.
     fuller_id: str = ""
     answers: Answers | None = None  # where a model said what its prose means
+    searched: "Searched | None" = None  # where its values were searched for
 
     @property
     def task(self) -> TaskName:
@@ -91,14 +97,18 @@ def assign_in(
     targets: Targets,
     version: str = __version__,
     answers: Answers | None = None,
+    searched: "Searched | None" = None,
 ) -> Assignment:
-    """Name a contract by all that decides its outcome: candles, targets, a model's answers too."""
+    """Name a contract by all that decides its outcome: candles, targets, answers, a search too."""
     digest = contract_digest(loaded.strategy)
     parts = (repository_id, path, digest, data.digest)
     said = f"+answers {answers.transcript.digest}" if answers else ""
+    if searched is not None:
+        said += f"+search {hashlib.sha256(searched.search.content).hexdigest()}"
     name = correlation_id(*parts, targets.generator(version) + said)
     origin = Origin(name, path, digest, loaded.data)
     fuller = FREQTRADE in loaded.strategy.targets and not targets.freqtrade
     whole = replace(targets, freqtrade=True).generator(version) + said if fuller else ""
     fuller_id = correlation_id(*parts, whole) if whole else ""
-    return assign(loaded.strategy, data, origin, targets, fuller_id, answers)
+    work = assign(loaded.strategy, data, origin, targets, fuller_id, answers)
+    return replace(work, searched=searched)

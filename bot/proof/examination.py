@@ -28,6 +28,8 @@ from bot.proof.edges import Prover
 from bot.proof.evidence import report_file, result_files
 from bot.proof.judge import Judgement, decide, judge, with_tear_sheet
 from bot.proof.origin import is_the_templates, template_files
+from bot.proof.searching import GATE as LUCK
+from bot.proof.searching import judge_luck
 from bot.proof.targets import ADAPTER_ONLY, Targets
 from bot.proof.trial import run_trial
 from bot.report.figures import Summary
@@ -38,10 +40,13 @@ MOST_FILES = 50
 STEP = "mend what the first refused gate names"
 
 
-def gate_names(targets: Targets = ADAPTER_ONLY, foreign: bool = False) -> tuple[str, ...]:
+def gate_names(
+    targets: Targets = ADAPTER_ONLY, foreign: bool = False, searched: bool = False
+) -> tuple[str, ...]:
     """The gates that judge what is delivered, in the order of their verdicts."""
     names = (*NAMES, *FOREIGN) if foreign else NAMES
-    return (*names, FREQTRADE) if targets.freqtrade else names
+    names = (*names, FREQTRADE) if targets.freqtrade else names
+    return (*names, LUCK) if searched else names
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,13 @@ def examine(work: Assignment, case: Case, prover: Prover) -> Examination:
     Raises:
         WorldError: the sandbox failed.
     """
+    judged = _examine(work, case, prover)
+    if work.searched is None:
+        return judged
+    return replace(judged, verdicts=(*judged.verdicts, judge_luck(work.searched)))
 
+
+def _examine(work: Assignment, case: Case, prover: Prover) -> Examination:
     def done(part: str) -> None:
         prover.say(f"{work.task}: {part} done")
 

@@ -24,6 +24,7 @@ from bot.report.page import report_html
 from bot.report.picture import PICTURE, picture
 from bot.report.proposal import pull_request_body
 from bot.report.story import Story
+from bot.sweep.search import FILE as SEARCH
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ def seal(proven: Proven, destination: Destination) -> Sealed:
     files["gates.json"] = gates_file(examination.verdicts, work.targets.notes)
     if work.answers is not None:
         files |= work.answers.files
+    if work.searched is not None:
+        files[SEARCH] = work.searched.search.content
     body, story = "", None
     if examination.judgement is not None:
         story = tell_story(proven, destination)
@@ -142,6 +145,7 @@ def tell_story(proven: Proven, destination: Destination) -> Story:
         files=tuple(sorted(candidate.files)),
         notes=work.targets.notes,
         answered=_answered(work),
+        searched=work.searched.search.told if work.searched else None,
         compact=json.loads(examination.results["summary.json"]).get("compact", {}),
     )
 

@@ -26,7 +26,9 @@ from bot.proof.origin import is_the_templates, template_files
 from bot.proof.product import product_digest
 from bot.proof.seal_check import SealCheck
 from bot.proof.sealing import commit_message, seal_on
+from bot.proof.searching import refuse_missing, search_again
 from bot.proof.targets import FREQTRADE, Targets, without_freqtrade
+from bot.sweep.search import FILE as SEARCH
 
 
 class SecondRun:
@@ -50,7 +52,8 @@ class SecondRun:
         """What only a run in the sandbox shows."""
         files = self.candidate.contents
         written = template_files(self.contract, self.work.program, frozenset(files))
-        gates = gate_names(self.targets, foreign=not is_the_templates(files, written))
+        foreign = not is_the_templates(files, written)
+        gates = gate_names(self.targets, foreign, self.work.searched is not None)
         return (
             *gates[len(STATIC) :],
             "gates.json",
@@ -78,6 +81,14 @@ class SecondRun:
         loose = [path for path in data.contents if sealed.held(path) is None]
         self.targets = self.targets.without_candles([p for p in loose if (root / p).is_file()])
         identity = sealed.repository.repository_id
+        searched, told = None, sealed.held(f"{sealed.folder}/{SEARCH}")
+        if told is None:
+            refuse_missing(self.contract, data, claim.contract_path, sealed)
+        else:
+            searched = search_again(self.contract, data, told, sealed.parent, sealed.repository)
+            said = searched.search.told
+            detail = f"{said['sets_tried']} sets again, {said['trials_in_all']} in the ledger"
+            yield Finding("search", Outcome.HOLDS, detail)
         self.work = assign_in(
             identity,
             self.loaded,
@@ -86,6 +97,7 @@ class SecondRun:
             self.targets,
             claim.version,
             self.answers,
+            searched,
         )
         name = self.work.origin.correlation_id
         attempt = sealed.task.attempt(sealed.tag) or ("", 0)

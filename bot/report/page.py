@@ -13,7 +13,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from bot.report import drawing, picture, tear_sheet_rows, trade_pictures, wording
+from bot.report import drawing, picture, searched, tear_sheet_rows, trade_pictures, wording
 from bot.report.asked import indicator_rows, parameter_rows, risk_words, rule_rows
 from bot.report.figures import count, counted
 from bot.report.headline import no_trade_words, part
@@ -74,6 +74,7 @@ def report_html(story: Story, drawn: str = "") -> str:
         fall_kinds=("n", "k", "k", "k", "n", "n"),
         candles_seen=count(part(summary, "signals").get("candles")),
         year_kinds=("", "n", "n", "n", "n", "n"),
+        search=None if story.searched is None else _searched(story.searched),
         rules=rule_rows(story),
         indicators=list(indicator_rows(story)),
         parameters=list(parameter_rows(story)),
@@ -87,6 +88,15 @@ def report_html(story: Story, drawn: str = "") -> str:
         most_changes=MOST_CHANGES,
         conventions=story.summary.get("conventions"),
     )
+
+
+def _searched(told: searched.Told) -> dict[str, object]:
+    return {
+        "words": searched.search_words(told),
+        "lines": searched.line_rows(told),
+        "folds": searched.fold_rows(told),
+        "pictures": _drawn(searched.pictures(told)),
+    }
 
 
 def _drawn(pictures: Iterable[str]) -> list[Markup]:

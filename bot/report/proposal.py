@@ -16,6 +16,7 @@ from bot.report.figures import counted
 from bot.report.headline import no_trade_words
 from bot.report.hidden_block import hidden_block
 from bot.report.inert import markdown_code, markdown_text
+from bot.report.searched import fold_rows, line_rows, search_words
 from bot.report.story import Judged, Story
 from bot.report.tear_sheet_rows import risk_rows
 from bot.report.wording import (
@@ -61,6 +62,7 @@ def pull_request_body(story: Story, image_url: str | None = None) -> str:
         (_picture(image_url), 0),
         (_result(story), 0),
         (_changes(story), 4),
+        (_searched(story), 2),
         (_rules(story), 2),
         (_risk(story), 3),
         (_gates(story), 1),
@@ -134,6 +136,21 @@ def _picture(image_url: str | None) -> str:
         raise ValueError(f"{image_url[:80]!r} is no address of an image; give https:// or a path")
     address = quote(image_url, safe="/:?=&%#@~+,;-._")
     return f"![Equity beside holding, the price with the trades, drawdown]({address})"
+
+
+def _searched(story: Story) -> str:
+    """How the values were found, and every line that the policy draws against luck."""
+    told = story.searched
+    if told is None:
+        return ""
+    words = "\n".join(f"- {markdown_text(line, 600)}" for line in search_words(told))
+    lines = [tuple(markdown_text(cell, 80) for cell in row) for row in line_rows(told)]
+    folds = [tuple(markdown_text(cell, 300) for cell in row) for row in fold_rows(told)]
+    tables = [_table(("Line of the policy", "Asked", "Found", ""), lines, "lrrl")] if lines else []
+    if folds:
+        heads = ("Judged on", "Values", "Sharpe searched", "Sharpe judged", "Return judged")
+        tables.append(_table(heads, folds, "llrrr"))
+    return _section("How its values were found", [words, *tables])
 
 
 def _rules(story: Story) -> str:

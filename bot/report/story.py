@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from Backtest.candles import Candles
 from Backtest.positions import Trade
@@ -73,6 +73,7 @@ class Story:
         candles: what was played, by symbol.
         held: UTC milliseconds and the value of buying and holding; see `holding.held_value`.
         answered: what a model made of the rules that the contract gives in prose, if one did.
+        searched: what the search of its values found, as search.json tells it, if one was made.
         behaviour_change: the trades against the version on the base branch, if there is one.
         base_summary: that version's figures on the same candles.
         previous: the tag that the pull request showed before this one; empty if it is new.
@@ -103,6 +104,7 @@ class Story:
     candles: Mapping[str, Candles] = field(default_factory=dict)
     held: Curve = NO_CURVE
     answered: Answered | None = None
+    searched: Mapping[str, Any] | None = None
     behaviour_change: BehaviourChange | None = None
     base_summary: Summary | None = None
     previous: str = ""

@@ -30,6 +30,7 @@ from bot.report.headline import (
     words_beside,
 )
 from bot.report.inert import one_line
+from bot.report.searched import headline
 from bot.report.story import Judged, Story
 
 NO_EARLIER = "There is no earlier version on the base branch to compare with."
@@ -53,8 +54,9 @@ def verdict_title(story: Story) -> str:
 
 
 def result_line(story: Story) -> str:
-    """The figures in one line of our own making."""
-    return figure_line(story.summary) or "There is no backtest: no candle was played."
+    """The figures in one line of our own making; after a search, those it did not see first."""
+    line = figure_line(story.summary) or "There is no backtest: no candle was played."
+    return line if story.searched is None else headline(story.searched, line)
 
 
 def market_line(story: Story) -> str:

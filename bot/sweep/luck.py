@@ -40,6 +40,7 @@ class Luck:
     """What picking the best of many sets is worth; None where it cannot be said."""
 
     sets: int  # how many were tried
+    trials: int = 0  # with those of other days, as far as a ledger has them
     # The annual Sharpe ratio that the best of so many unrelated sets without an edge would have, if
     # they scatter as these do (Bailey and Lopez de Prado, 2014).
     expected_best: float | None = None
@@ -70,8 +71,6 @@ def luck_of(
     kept = stability(worth_of(best, metric), [worth_of(rows[place], metric) for place in around])
     blocks = np.array([row.sums for row in rows])
     fits = overfitting(blocks)
-    known = [ratio for row in rows if (ratio := row.figures["sharpe"]) is not None]
-    spread, found = spread_of_ratios(known), moments_of(blocks[0].sum(axis=0))
     luck = Luck(
         sets=len(rows),
         years=years,
@@ -80,9 +79,17 @@ def luck_of(
         neighbours=len(around),
         break_even_cost_bps=best.figures["break_even_cost_bps"],
     )
+    return deflate(luck, rows, periods_per_year, len(rows))
+
+
+def deflate(luck: Luck, rows: Sequence[Tried], periods_per_year: float | None, trials: int) -> Luck:
+    """Judge the first of some sets as the best of so many trials, those of other days too."""
+    known = [ratio for row in rows if (ratio := row.figures["sharpe"]) is not None]
+    spread, found = spread_of_ratios(known), moments_of(rows[0].sums.sum(axis=0))
+    luck = replace(luck, trials=trials)
     if periods_per_year is None or spread is None:
         return luck
-    expected = best_by_chance(len(rows), spread)
+    expected = best_by_chance(trials, spread)
     if found is None:
         return replace(luck, expected_best=expected)
     least = expected / math.sqrt(periods_per_year)

@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from Backtest.metrics.many_runs import Span
 from Backtest.metrics.overfitting import stability
+from Backtest.metrics.run_report import calendar_of
 from bot.errors import InputError, WorldError
+from bot.sweep.joining import joined
 from bot.sweep.luck import Tried, worth_of
-from bot.sweep.runs import Player, SweepResult, place_of, search
+from bot.sweep.runs import Market, Player, SweepResult, place_of, search, timeline
 from bot.sweep.space import Space, Values, grid_sets, near_sets, random_sets
 
 if TYPE_CHECKING:
-    from Backtest.candles import Candles
     from bot.contract.goals import Acceptance
 
 SAMPLERS = ("tpe", "random", "grid")
@@ -67,34 +69,20 @@ class Optimum:
     meets_all: bool  # whether the first row meets every line that the search keeps to
 
 
-def optimise(
-    player: Player, candles: Candles, space: Space, goal: Goal, worlds: int = 0
-) -> Optimum:
+def optimise(player: Player, candles: Market, space: Space, goal: Goal, worlds: int = 0) -> Optimum:
     """Search the space, beginning with the contract's own defaults; no set is played twice.
 
     Raises:
         InputError: there are too many trials, or a set cannot be played.
         WorldError: the sampler is not installed.
     """
-    if goal.trials > MOST_TRIALS:
-        hint = f"Ask for at most {MOST_TRIALS:,}."
-        raise InputError(f"{goal.trials:,} trials are too many for one search", hint)
+    refuse_too_many(goal)
     parameters = player.contract.parameters
     today = {name: parameters[name].default for name in space}
 
-    def best_first(candles: Candles) -> list[Tried]:
-        tried = _Tries(player, candles, goal)
-        tried.play([today])
-        more = goal.trials - 1
-        if goal.sampler == "tpe":
-            ask_optuna(space, more, goal.seed, tried.score)
-        elif more and goal.sampler == "grid":
-            tried.play(grid_sets(space, more))
-        elif more:
-            tried.play(random_sets(space, more, goal.seed))
-        return sorted(tried.rows, key=lambda row: (beyond(row, goal), place_of(row, goal.metric)))
-
-    result = search(player, candles, best_first, goal.metric, worlds)
+    result = search(
+        player, candles, lambda on: best_first(player, on, space, goal), goal.metric, worlds
+    )
     best = result.rows[0]
     around = player.rows(candles, near_sets(space, best.values))
     kept = stability(worth_of(best, goal.metric), [worth_of(row, goal.metric) for row in around])
@@ -103,11 +91,46 @@ def optimise(
     return Optimum(goal, space, replace(result, luck=luck), own, beyond(best, goal) == 0.0)
 
 
+def refuse_too_many(goal: Goal) -> None:
+    """Stop a search that would never end.
+
+    Raises:
+        InputError: it has too many trials.
+    """
+    if goal.trials > MOST_TRIALS:
+        hint = f"Ask for at most {MOST_TRIALS:,}."
+        raise InputError(f"{goal.trials:,} trials are too many for one search", hint)
+
+
+def best_first(
+    player: Player,
+    candles: Market,
+    space: Space,
+    goal: Goal,
+    spans: Sequence[Span] | None = None,
+) -> list[Tried]:
+    """Search, on some spans of rows or on all, beginning with the contract's own defaults."""
+    parameters = player.contract.parameters
+    tried = _Tries(player, candles, goal, spans)
+    tried.play([{name: parameters[name].default for name in space}])
+    more = goal.trials - 1
+    if goal.sampler == "tpe":
+        ask_optuna(space, more, goal.seed, tried.score)
+    elif more and goal.sampler == "grid":
+        tried.play(grid_sets(space, more))
+    elif more:
+        tried.play(random_sets(space, more, goal.seed))
+    return sorted(tried.rows, key=lambda row: (beyond(row, goal), place_of(row, goal.metric)))
+
+
 class _Tries:
     """Plays each set once, and keeps what it gave."""
 
-    def __init__(self, player: Player, candles: Candles, goal: Goal) -> None:
-        self._player, self._candles, self._goal = player, candles, goal
+    def __init__(
+        self, player: Player, candles: Market, goal: Goal, spans: Sequence[Span] | None
+    ) -> None:
+        self._player, self._candles, self._goal, self._spans = player, candles, goal, spans
+        self._yearly = calendar_of(timeline(candles)).periods_per_year
         self._known: dict[tuple[int | float, ...], Tried] = {}
 
     @property
@@ -118,7 +141,8 @@ class _Tries:
     def play(self, sets: Sequence[Values]) -> None:
         """Play those that were not played."""
         new = [values for values in sets if tuple(values.values()) not in self._known]
-        for row in self._player.rows(self._candles, new):
+        for parts in self._player.parts(self._candles, new, self._spans):
+            row = joined(parts, self._yearly)
             self._known[tuple(row.values.values())] = row
 
     def score(self, values: Values) -> float:

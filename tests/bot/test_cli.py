@@ -123,7 +123,6 @@ def test_what_is_not_built_yet_is_refused_by_every_command(tmp_path: Path, comma
     out = ["--out", tmp_path / "out"] if command in ("generate", "backtest") else []
     done = stratwright(command, contract, *out)
     assert done.returncode == 2, done.stderr
-    assert "optimize is reserved: only `stratwright optimize` carries it out yet" in done.stderr
     assert "coder: this coder is reserved" in done.stderr
     assert "allowed: template, auto" in done.stderr
     assert "enter_long: rsi < 30 and close > trend" in done.stderr

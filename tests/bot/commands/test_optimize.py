@@ -89,7 +89,15 @@ def test_a_search_in_which_no_set_is_acceptable_is_refused(
         ("optimize: {trials: 0}\n", PLAIN, [], "optimize.trials"),
         ("optimize: {study: ../../x}\n", PLAIN, [], "study"),
         ("optimize: {trials: 1000000}\n", PLAIN, [], "1,000,000 trials are too many"),
-        ("optimize: {walk_forward: {folds: 4}}\n", PLAIN, [], "not carried out yet"),
+        ("optimize: {walk_forward: {folds: 90}}\n", PLAIN, [], "too few for 90 folds"),
+        ("optimize: {walk_forward: {train: 1.0}}\n", PLAIN, [], "optimize.walk_forward.train"),
+        (
+            "optimize: {walk_forward: {folds: 11, split: combinatorial}}\n",
+            PLAIN,
+            [],
+            "3 to 10",
+        ),
+        ("optimize: {sampler: oracle}\n", PLAIN, [], "optimize.sampler"),
         ("", PLAIN.replace("[15, 40]", "[.nan, 40]"), [], "parameters.oversold.range"),
         ("", PLAIN.replace("[15, 40]", "[40, 15]"), [], "parameters.oversold.range"),
         ("", PLAIN.replace("[7, 28]", "[1, 28]"), [], "timeperiod=1"),
@@ -110,21 +118,43 @@ def test_what_cannot_be_searched_gets_a_clear_error(
     assert message in capsys.readouterr().err
 
 
-def test_other_commands_still_refuse_a_search(
+def test_other_commands_take_the_defaults(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = contract(tmp_path, "optimize: {trials: 5}\n")
-    for command in ("plan", "backtest", "sweep", "generate"):
-        out = ["--out", str(tmp_path / "out")] if command == "generate" else []
-        assert cli.main([command, path, *out]) == 2
-        assert "optimize is reserved" in capsys.readouterr().err
+    told = []
+    for more in ("", "optimize: {trials: 5}\n"):
+        arguments = options("--json", "--out", str(tmp_path / "out"))
+        assert cli.main(["backtest", contract(tmp_path, more), *arguments]) == 0
+        told.append(json.loads(capsys.readouterr().out)["summary"])
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("split", ["rolling", "anchored", "combinatorial"])
+def test_walk_forward_tells_what_the_search_gave_where_it_had_not_looked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], split: str
+) -> None:
+    asked = f"optimize: {{trials: 8, walk_forward: {{folds: 3, split: {split}}}}}\n"
+    path = contract(tmp_path, asked)
+    assert cli.main(["optimize", path, *options("--json")]) == 0
+    walked = json.loads(capsys.readouterr().out)["walk_forward"]
+    assert len(walked["folds"]) == 3
+    assert walked["gap"] >= 200
+    assert {*walked["drift"]} == {"oversold", "rsi_period"}
+    for fold in walked["folds"]:
+        for _, searched_last in fold["searched"]:
+            for judged_first, judged_last in fold["judged"]:
+                apart = judged_first - searched_last
+                assert apart > walked["gap"] * 3_600_000 or searched_last > judged_last
+    assert cli.main(["optimize", path, *options()]) == 0
+    assert "Where it was not searched: return" in capsys.readouterr().out
 
 
 def test_without_optuna_the_other_samplers_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
-    assert cli.main(["optimize", contract(tmp_path), *options("--trials", "3")]) == 4
+    asked = options("--trials", "3", "--sampler", "tpe")
+    assert cli.main(["optimize", contract(tmp_path), *asked]) == 4
     told = capsys.readouterr().err
     assert "pip install '.[optuna]' in a checkout" in " ".join(told.split())
     assert "--sampler random" in " ".join(told.split())

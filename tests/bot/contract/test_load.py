@@ -319,7 +319,7 @@ def test_roi_minutes_may_be_numbers_or_text(form: Form) -> None:
         ({"targets": ["adaptor"]}, "targets[0]", 'did you mean "adapter"'),
         ({"targets": []}, "targets", "empty"),
         ({"optimize": {"metric": "sharp"}}, "optimize.metric", 'did you mean "sharpe"'),
-        ({"optimize": {}}, "optimize", "optimize is reserved"),
+        ({"optimized": {"sets": 1}}, "optimized", "nobody asked for a search"),
         ({"coder": "robot"}, "coder", "template, agent, cli, auto"),
         ({"coder": "agent"}, "coder", "not built yet"),
         ({"coder": "cli"}, "coder", "allowed: template, auto"),
