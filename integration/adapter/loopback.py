@@ -21,6 +21,7 @@ HOUSE = Path(__file__).resolve().parents[2]
 SYMBOL, TIMEFRAME, CAPITAL = "BTC/USDT", "5m", "0.05"
 KEY, SECRET = "loopback-key", "loopback-secret"
 _PAUSE_S = 0.1
+_END_S = 20.0
 
 
 class Loopback:
@@ -147,9 +148,11 @@ class Loopback:
     def end(self, child: str, *, kill: bool = False) -> None:
         """Stops a program, or kills it as a power cut would."""
         process = self._children.pop(child, None)
-        if process:
+        while process and process.poll() is None:
             process.kill() if kill else process.terminate()
-            process.wait()
+            # Python drops a signal that comes while it clears up: it is sent again.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_END_S)
 
     def close(self) -> None:
         """Ends everything."""
