@@ -39,6 +39,14 @@ def test_everything_that_the_readme_links_to_is_there_and_its_pictures_are_small
     assert all(picture.stat().st_size < 150_000 for picture in pictures)
 
 
+def test_three_lines_set_it_up_on_github() -> None:
+    page = (HOUSE / "docs/github.md").read_text("utf-8")
+    lines = page.split("```bash\n", 1)[1].split("```")[0].strip().splitlines()
+    assert [line.split("#")[0].split()[0].partition("=")[0] for line in lines] == [
+        *("pip", "GITHUB_TOKEN", "git")
+    ]
+
+
 def product_files() -> list[Path]:
     rooms = ("bot", "Backtest", "adapters", "sandbox_runner", "integration")
     listed = [file for room in rooms for file in (HOUSE / room).rglob("*")]

@@ -1,6 +1,6 @@
 """A faithful contract passes the mutation gate, whatever its rules leave undecided.
 
-The tests of a few are tried on a part of their mutants; `STRATWRIGHT_FAITHFUL=all` takes them all.
+The tests of a few are tried on a part of their mutants; `make attacks` takes them all.
 """
 
 import os
@@ -61,7 +61,7 @@ RULES = {
         "`rsi is below 20 and volume is below 0` never holds",
     ),
 }
-ALL = os.environ.get("STRATWRIGHT_FAITHFUL") == "all"
+ALL = bool(os.environ.get("STRATWRIGHT_EVERY_ATTACK"))
 TRIED = list(RULES) if ALL else ["nearly impossible", "slow"]
 
 
