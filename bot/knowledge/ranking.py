@@ -58,7 +58,7 @@ def rank(database: sqlite3.Connection, wording: Wording, question: str) -> list[
 def _weight(kind: str, source: str, symbol: str, named: set[str]) -> float:
     package = source.rpartition(" ")[0]
     weight = _PRIOR.get(package, 1.0) * _PRIOR_OF_KIND.get(kind, 1.0)
-    if named:
+    if named and not (package in named and kind == "section"):  # its title names the package
         weight *= 1.7 if package in named else 0.7
     return weight * (0.6 if symbol.endswith("_ws") else 1.0)
 
