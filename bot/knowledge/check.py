@@ -23,6 +23,8 @@ from bot.knowledge.pages import Page, page_files, read_page
 # How code names the packages whose symbols stand without a module on their pages.
 _MODULES = ("talib", "talib.abstract", "ta", "exchange", "ccxt", "self")
 _SENTENCE = re.compile(r"(?<=[.;:])\s+|\n(?=[-#|\n])|\n\n")
+# Settings, fields, gates and commands are known by their whole name.
+_WHOLE = re.compile(r"(config|contract|gate)\.[\w.-]*\w|(freqtrade|stratwright) [a-z][a-z-]+")
 _FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 
 
@@ -49,8 +51,10 @@ class Installed:
         self.findings = findings
         self.facts: dict[str, list[Fact]] = {}
         self.names: set[str] = {*dir(builtins), *keyword.kwlist}
+        self.roots: set[str] = set()
         for finding in findings.values():
             for fact in finding.facts:
+                self.roots.add(re.split(r"[. ]", fact.symbol)[0])
                 for name in {fact.symbol, fact.symbol.rpartition(".")[2]}:
                     self.facts.setdefault(name, []).append(fact)
                 self.names |= {*NAME.findall(f"{fact.symbol} {fact.call} {fact.says}")}
@@ -91,7 +95,7 @@ def check_page(page: Page, installed: Installed) -> Iterator[Contradiction]:
     for sentence, line in _sentences(text):
         for statement, why in (
             *_versions(sentence, installed),
-            *_claims(sentence, installed),
+            *_claims(sentence, installed, mine),
             *(_unknown(sentence, page, installed) if mine is not None else ()),
         ):
             yield Contradiction(page.path, page.above + line, statement, why)
@@ -139,14 +143,16 @@ def _versions(sentence: str, installed: Installed) -> Iterator[tuple[str, str]]:
                 yield match[0], f"{finding.package} {finding.version} is installed"
 
 
-def _claims(sentence: str, installed: Installed) -> Iterator[tuple[str, str]]:
+def _claims(sentence: str, installed: Installed, mine: Finding | None) -> Iterator[tuple[str, str]]:
     """What a sentence says of one symbol, of several, and of what a package lacks."""
     for code in CODE.findall(sentence):
         yield from wrong_calls(code, installed.named, in_code=False)
     symbols = [code for code in CODE.findall(sentence) if installed.named(code)]
     symbols += [word for word in re.findall(r"\b[A-Z][A-Z0-9_]+\b", sentence)
                 if installed.named(word) and word not in symbols]  # fmt: skip
-    for fact in installed.named(symbols[0])[:1] if symbols else ():
+    facts = installed.named(symbols[0]) if symbols else []
+    own = [fact for fact in facts if mine is not None and fact in mine.facts]
+    for fact in (own or facts)[:1]:
         bare = CODE.sub(lambda match: match[1], sentence)
         whys = [claim(sentence, fact) for claim in CLAIMS]
         if len(symbols) == 1 and "(" not in sentence:
@@ -164,5 +170,8 @@ def _unknown(sentence: str, page: Page, installed: Installed) -> Iterator[tuple[
     known = {*re.findall(r"[\w.]+", page.about.get("names", ""))}
     for code in CODE.findall(sentence):
         name = NAME.fullmatch(code.removesuffix("()"))
-        if name and not {name[0], name[0].rpartition(".")[2]} & (installed.names | known):
+        whole = _WHOLE.match(code)
+        if whole and whole[0] not in installed.facts and (whole[1] or whole[2]) in installed.roots:
+            yield f"`{code}`", f"there is no {whole[0]}"
+        elif name and not {name[0], name[0].rpartition(".")[2]} & (installed.names | known):
             yield f"`{code}`", f"{page.about['package']} has no such name"

@@ -23,7 +23,14 @@ _IS_A = re.compile(r"\b(?:is an? |inherits from|derives from|is a subclass of|is
 _DENIED = re.compile(r"\b(?:cannot|has no|have no|not|lacks?|without)\b")
 _ON = re.compile(r"; on ([a-z, ]+)$")
 _EXCHANGES = re.compile(r"\b(?:binance|bybit|okx|kraken|coinbase)\b")
-_TAKES = re.compile(r"\b(?:takes|accepts|is called with)( only)?\b(.*)", re.DOTALL)
+_TAKES = re.compile(
+    r"\b(?:takes|accepts|is called with|has an? (?:parameter|argument))( only)?\b(.*)", re.DOTALL
+)
+_TYPES = {"list": "array", "mapping": "object", "text": "string", "bool": "boolean"}
+_TYPE = re.compile(
+    r"\b(?:must be|is) an? (string|text|number|integer|bool|boolean|object|mapping|array|list)\b"
+)
+_GROUPS = "cycle|math|momentum|overlap|pattern|price|statistic|volatility|volume"
 
 
 def wrong_calls(text: str, named: Callable[[str], list[Fact]], *, in_code: bool) -> Iterator[
@@ -99,9 +106,11 @@ def _stability(sentence: str, fact: Fact) -> str:
 
 
 def _outputs(sentence: str, fact: Fact) -> str:
-    if "->" not in fact.call or fact.kind == "callback":
-        return ""
-    real = re.findall(r"\w+", fact.call.partition("->")[2])
+    given = re.search(r"\breturns an? `?(bool|float|int|str|dict)\b", sentence)
+    back = fact.call.partition("->")[2]
+    if not back or fact.kind == "callback":
+        return f"it returns {back.strip()}" if given and back and given[1] not in back else ""
+    real = re.findall(r"\w+", back)
     counted, named = _OUTPUTS.search(sentence), list[str]()
     if re.search(r"`\S+` (?:returns|gives|outputs)\b", sentence):
         named = [code for code in CODE.findall(sentence)[1:] if NAME.fullmatch(code)]
@@ -127,8 +136,29 @@ def _kind(sentence: str, fact: Fact) -> str:
     )
     if fact.kind.istitle() and groups and groups[0] != fact.kind:
         return f"it is one of the {fact.kind}"
-    old = re.search(r"\bis (?:deprecated|obsolete|gone|an old)\b", sentence)
-    return f"it is a {fact.kind}" if old and fact.kind in ("callback", "attribute") else ""
+    group = re.search(rf"\bis an? ({_GROUPS}) (?:indicator|function)\b", sentence, re.IGNORECASE)
+    if fact.kind.istitle() and group and group[1].title() not in fact.kind:
+        return f"it is one of the {fact.kind}"
+    old = re.search(r"\b(?:is|was) (?:deprecated|obsolete|gone|removed|an old)\b", sentence)
+    new = fact.kind.startswith("old") and re.search(r"\bis (?:the|a) (?:new )?callback\b", sentence)
+    return f"it is a {fact.kind}" if new or (old and fact.kind in ("callback", "attribute")) else ""
+
+
+def _setting(sentence: str, fact: Fact) -> str:
+    """Type, choices and limits of a setting, which stand in its last sentence."""
+    told = fact.says.rpartition(". ")[2]
+    if fact.kind != "setting" or not told:
+        return ""
+    kind, choice = _TYPE.search(sentence), re.search(r"\bis one of ([\w, ]+)", sentence)
+    limit = re.search(r"\bat (most|least) (-?\d+(?:\.\d+)?)", sentence)
+    real = re.search(rf"\b{'to' if limit and limit[1] == 'most' else 'from'} (-?[\d.]+)", told)
+    given = re.search(r"one of ([\w, ]+)", told)
+    wrong = (
+        (kind and _TYPES.get(kind[1], kind[1]) not in told)
+        or (choice and given and {*choice[1].split(", ")} - {*given[1].split(", ")})
+        or (limit and real and float(limit[2]) != float(real[1]))
+    )
+    return told if wrong else ""
 
 
 def _required(sentence: str, fact: Fact) -> str:
@@ -140,16 +170,19 @@ def _required(sentence: str, fact: Fact) -> str:
 
 # What a sentence is held to: about its first symbol, and where it is about that one alone.
 CLAIMS = (_stability, _outputs, _arguments)
-CLAIMS_OF_ONE = (_default, _warmup, _range, _kind, _required)
+CLAIMS_OF_ONE = (_default, _warmup, _range, _kind, _required, _setting)
 
 
 def wrong_relations(sentence: str, named: Callable[[str], list[Fact]]) -> Iterator[str]:
     """Why what a sentence says of several symbols does not hold: errors, exchanges, absence."""
     known = [(code, named(code)[0]) for code in CODE.findall(sentence) if named(code)]
     errors = [(code, fact) for code, fact in known if fact.kind == "error"]
+    if re.search(r"\bare (?:both |all )?`", sentence):  # the last is above the others
+        errors = [*errors[-1:], *errors[:-1]]
     for other in errors[1:]:
-        below, above = (other, errors[0]) if "below it" in sentence else (errors[0], other)
-        told = "below it" in sentence or _IS_A.search(sentence)
+        under = re.search(r"\bbelow it\b|\bare (?:both |all )?`", sentence)
+        below, above = (other, errors[0]) if under else (errors[0], other)
+        told = under or _IS_A.search(sentence)
         if told and not re.search(rf"\b{re.escape(above[0])}\b", below[1].says):
             yield f"`{below[0]}` {below[1].says}"
     for code, fact in known:

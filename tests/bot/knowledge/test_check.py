@@ -7,6 +7,7 @@ import pytest
 
 from bot.cli import main
 from bot.knowledge.check import Installed, check_page
+from bot.knowledge.facts import Finding, read_rows
 from bot.knowledge.ingest import SOURCES, in_own_words
 from bot.knowledge.pages import SHIPPED, Page, read_page
 
@@ -71,6 +72,12 @@ def found(installed, text, package="TA-Lib"):
         "`fetch_ohlcv` is called with `since` and `limits`.",
         "`contract.name` is optional.",
         "`contract.capital` defaults to 77.",
+        "`RSI` has a parameter `length`.",
+        "`ATR` is a momentum indicator.",
+        "`RequestTimeout` and `BadSymbol` are both `NetworkError`s.",
+        "`stratwright start` begins it.",
+        "`contract.risk.stop` ends a trade.",
+        "`gate.speed` refuses slow code.",
         "x\n```python\ntalib.RSI(close, period=14)\n```",
         "| `RSI` | Momentum Indicators | `RSI(price, timeperiod=21) -> real` | x |",
         "| `RSJ` | Momentum Indicators | `RSJ(price) -> real` | x |",
@@ -107,6 +114,31 @@ def test_a_planted_mistake_is_found(installed, statement):
 )
 def test_what_is_true_is_left_alone(installed, statement):
     assert [item.text for item in found(installed, f"# x\n\n- {statement}\n")] == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "`config.unfilledtimeout.unit` is one of hours, minutes.",
+        "`config.exchange.pairs` lists the pairs.",
+        "`freqtrade download` gets candles.",
+        "`config.max_open_trades` must be a string.",
+        "`config.fee` is at most 0.5.",
+        "`populate_buy_trend` is the callback for entries.",
+        "`trailing_stop` was removed.",
+        "`adjust_trade_position` returns a bool.",
+        "`can_short` is True by default.",
+        "`custom_exit(pair, trade, now, rate, profit)` ends a trade.",
+    ],
+)
+def test_a_planted_mistake_about_freqtrade_is_found(installed, statement):
+    page = read_page(SOURCES["freqtrade"].page, SHIPPED / SOURCES["freqtrade"].page)
+    facts = tuple(read_rows(page.text).values())
+    known = Installed({**installed.findings, "freqtrade": Finding("Freqtrade", "2026.9", facts)})
+    assert found(known, f"# x\n\n- {statement}\n", "Freqtrade")
+    true = "- `config.fee` is at most 0.1 and `config.max_open_trades` is an integer.\n"
+    true += "- `freqtrade download-data` and `config.exchange.pair_whitelist` come first.\n"
+    assert not found(known, f"# x\n\n{true}", "Freqtrade")
 
 
 def test_a_contradiction_names_its_line(installed):
