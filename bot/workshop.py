@@ -25,6 +25,7 @@ from sandbox_runner.mypy_cache import warm_cache
 from sandbox_runner.port import KINDS, Sandbox, SandboxUnavailable, open_sandbox
 
 if TYPE_CHECKING:
+    from bot.coder.model.agent_coder import Asking
     from bot.coder.model.transcript import Transcript
 
 MODEL_KEY = "ANTHROPIC_API_KEY"
@@ -77,27 +78,27 @@ def may_ask(settings: CoderSettings) -> bool:
     return settings.enabled and settings.type != "template"
 
 
-def open_asking(
-    settings: CoderSettings,
-    say: Callable[[str], None],
-    key: str = "",
-    ledger: Path | None = None,
-) -> Ask | None:
-    """Open what asks a model about prose; None where the settings or the machine have none.
-
-    The key is by default that of the environment, the ledger this user's own.
-    """
-    if not may_ask(settings) or not (key or os.environ.get(MODEL_KEY)):
+def open_asking(settings: CoderSettings, say: Callable[[str], None]) -> Ask | None:
+    """Open what asks a model about prose; None where the settings or the machine have none."""
+    if not may_ask(settings) or not os.environ.get(MODEL_KEY):
         return None
 
     def ask(root: Mapping[str | int, object]) -> "Transcript":
-        from bot.coder.model.agent_coder import Asking
-        from bot.coder.model.client import MessagesApi
-
         say(f"asking {settings.model} what the rules in prose mean")
-        return Asking(settings, lambda: MessagesApi(key=key), ledger=ledger).ask(root)
+        return asking_with(settings).ask(root)
 
     return ask
+
+
+def asking_with(settings: CoderSettings, key: str = "", ledger: Path | None = None) -> "Asking":
+    """Open a model, by default with the environment's key and this user's own ledger.
+
+    The SDK is imported with the first question.
+    """
+    from bot.coder.model.agent_coder import Asking
+    from bot.coder.model.client import MessagesApi
+
+    return Asking(settings, lambda: MessagesApi(key=key), ledger=ledger)
 
 
 def sign_digest(digest: str, key: str = "") -> str:

@@ -7,7 +7,7 @@ every reader of the page sees.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _COMMAND = re.compile(
     r" {0,3}/stratwright(?: +([a-z]{1,20}))?(?: +([A-Za-z0-9._/-]{1,100}))? *", re.ASCII
@@ -20,12 +20,15 @@ class Command:
 
     verb: str
     argument: str = ""
+    below: str = field(default="", compare=False)  # what stands under it, for who reads on
 
 
 def read_command(comment: str) -> Command | None:
     """Find the command; None if the comment does not begin with one."""
-    for line in comment.replace("\r\n", "\n").split("\n"):
+    lines = comment.replace("\r\n", "\n").split("\n")
+    for number, line in enumerate(lines, 1):
         if line.strip(" \t"):
             found = _COMMAND.fullmatch(line)
-            return Command(found[1] or "", found[2] or "") if found else None
+            below = "\n".join(lines[number:])
+            return Command(found[1] or "", found[2] or "", below) if found else None
     return None

@@ -58,6 +58,7 @@ class Reason(StrEnum):
         "the branch is pushed, and a person opens the pull request by a link",
     )
     NO_SUCH_COMMAND = "no-such-command", "there is no such command, or not here"
+    NO_SUCH_DRAFT = "no-such-draft", "there is no draft of this issue with that digest"
     NOT_AVAILABLE = "not-available", "this version does not have that"
     NO_DEPLOYMENT = "no-deployment", "it asks for nothing that is deployed, halted or rolled back"
     DEPLOYS = "deploy-workflow", "the workflow stratwright-deploy answers it"

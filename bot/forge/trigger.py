@@ -1,6 +1,6 @@
 """Holds what can set the line going on a forge, as values; nothing in them is trusted yet."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ class CommandGiven:
     argument: str  # the one word after it
     issue_body: str  # the issue's text at that moment; empty for a pull request
     issue_author: Actor
+    below: str = field(default="", compare=False)  # what stands under the command's own line
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def answer_contract(data: bytes, path: Path, shop: Workshop) -> tuple[LoadedCont
 def merged_answers(loaded: LoadedContract, repository: Repository) -> Answers | None:
     """Give the answers that the base branch has beside this very contract, if it has some."""
     contract = loaded.contract
-    if not isinstance(contract, Contract) or not answered_prose(contract):
+    if not isinstance(contract, Contract):
         return None
     base = repository.base().commit
     with suppress(InputError):
@@ -95,6 +95,8 @@ def is_of(loaded: LoadedContract, transcript: Transcript) -> bool:
     contract = loaded.contract
     if not isinstance(contract, Contract) or loaded.source.root is None:
         return False
+    if transcript.draft is not None:
+        return not transcript.answers and loaded.data == transcript.draft.text.encode()
     has = {name: text for name, (_, text) in answered_prose(contract).items()}
     same = all(has.get(name) == text for name, text in transcript.expressions.items())
     return (

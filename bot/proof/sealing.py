@@ -155,6 +155,7 @@ def _answered(work: Assignment) -> Answered | None:
     if work.answers is None:
         return None
     said, frames = work.answers.transcript, work.data.frames
+    told = work.program.rules if said.draft else said.answers
     return Answered(
         model=said.model,
         cost_usd=dollars(said.cost),
@@ -162,7 +163,8 @@ def _answered(work: Assignment) -> Answered | None:
         calls=len(said.calls),
         signed=bool(work.answers.signature),
         assumptions={rule: answer.assumptions for rule, answer in said.answers.items()},
-        bars={rule: example_bars(work.program, frames, rule) for rule in said.answers},
+        bars={rule: example_bars(work.program, frames, rule) for rule in told},
+        drafted=said.draft.assumptions if said.draft else None,
     )
 
 

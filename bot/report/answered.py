@@ -45,6 +45,8 @@ class Answered:
     signed: bool  # whether the bot signed what was sent and received
     assumptions: Mapping[str, Sequence[str]]
     bars: Mapping[str, Sequence[ExampleBar]]
+    # What the model assumed where it drafted the whole contract; None where it did not.
+    drafted: Sequence[str] | None = None
 
 
 def example_bars(

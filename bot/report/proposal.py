@@ -178,11 +178,13 @@ def _answered(story: Story, told: Answered) -> str:
     """What a model made of the words: judge the reading, for no gate can."""
     signed = "The bot signed what was sent and received" if told.signed else "Nobody signed it"
     cost = markdown_text(told.cost_usd, 20)
+    did = "read the rules in prose" if told.drafted is None else "drafted this contract"
     parts = [
-        f"**{markdown_text(told.model, 100)} read the rules in prose; whether it read them as they "
+        f"**{markdown_text(told.model, 100)} {did}; whether it read them as they "
         f"were meant, only you can say.** {counted(told.calls, 'call')}, {cost} US dollars by the "
         f"prices of {markdown_text(told.prices, 40)}. {signed}: `transcript.json` in the evidence.",
     ]
+    parts.append("\n".join(f"- assumed: {markdown_text(text)}" for text in told.drafted or ()))
     for rule in rule_rows(story):
         if rule.name not in told.bars:
             continue
@@ -195,9 +197,10 @@ def _answered(story: Story, told: Answered) -> str:
             )
             for bar in told.bars[rule.name]
         ]
-        parts.append(f"`{rule.name}`: “{markdown_text(rule.prose, 800)}” became "
-                     f"{markdown_code(rule.expression, 1200)}")  # fmt: skip
-        assumed = [f"- assumed: {markdown_text(text, 300)}" for text in told.assumptions[rule.name]]
+        prose = f"“{markdown_text(rule.prose, 800)}” became " if rule.prose else ""
+        parts.append(f"`{rule.name}`: {prose}{markdown_code(rule.expression, 1200)}")
+        given = told.assumptions.get(rule.name, ())
+        assumed = [f"- assumed: {markdown_text(text, 300)}" for text in given]
         parts.append("\n".join(assumed))
         parts.append(_table(("It", "At", "What it reads", "Missing"), rows) if rows else "")
     return "\n\n".join(part for part in parts if part)

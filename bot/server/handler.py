@@ -30,7 +30,7 @@ from bot.workflow.deploy_order import asks_to_deploy, read_order
 from bot.workflow.deploying import answer, carry_out
 from bot.workflow.environment_key import EnvironmentKey
 from bot.workflow.handover import Digests
-from bot.workflow.items import Action, Item
+from bot.workflow.items import Item
 from bot.workflow.stages import generate, run_gates
 from bot.workflow.verifying import verify_commit
 from bot.workflow.writing import announce, tell_failure, write
@@ -190,7 +190,7 @@ def _do_all(
 def _do(context: Context, item: Item, folder: Path, tools: WorkerTools) -> str:
     """One item through announce, generate, gates and write."""
     digests = Digests()
-    if item.action is Action.PROPOSE:
+    if item.builds:
         announce(context, item)
         try:
             while case := generate(context, item, folder, digests):

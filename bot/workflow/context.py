@@ -7,17 +7,18 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from bot.bus.port import open_bus
+from bot.coder.model.agent_coder import Asking
 from bot.errors import SafetyStop
 from bot.forge.port import Forge, People, Runner, open_runner
 from bot.forge.reasons import Ignored, NotAnyMore, Reason
 from bot.forge.trigger import Push, Trigger
 from bot.gates.freqtrade.installation import find_freqtrade
 from bot.git.repository import Repository, open_repository
-from bot.proof.edges import Ask, Prover, Workshop
+from bot.proof.edges import Prover, Workshop
 from bot.settings import FILE, Committer, Settings, parse_settings
 from bot.workflow.items import Item
 from bot.workflow.work import make_work
-from bot.workshop import open_asking, open_coder, sign_digest
+from bot.workshop import asking_with, may_ask, open_coder, sign_digest
 from sandbox_runner.recording import ReplayingSandbox
 
 
@@ -48,17 +49,18 @@ class Context:
     say: Callable[[str], None]
     keys: ModelKeys = ModelKeys()
 
-    def _ask(self) -> Ask | None:
+    def asking(self) -> Asking | None:
         """Open what asks a model, where this job may."""
         coder, keys, ledger = self.settings.coder, self.keys, None
-        if keys.model is None or not keys.model.get_secret_value():
+        if keys.model is None or not keys.model.get_secret_value() or not may_ask(coder):
             return None
         if keys.ceiling is not None:
             coder = coder.model_copy(update={"max_cost_per_day_usd": keys.ceiling / 1e6})
             ledger = self.repository.folder / "ceilings" / str(self.runner.run)
-        return open_asking(coder, self.say, keys.model.get_secret_value(), ledger)
+        return asking_with(coder, keys.model.get_secret_value(), ledger)
 
-    def _sign(self, digest: str) -> str:
+    def sign(self, digest: str) -> str:
+        """Sign a transcript's digest; empty where this job has no key for it."""
         key = self.keys.signing.get_secret_value() if self.keys.signing else ""
         return sign_digest(digest, key) if key else ""
 
@@ -67,6 +69,7 @@ class Context:
 
         Only the job that runs code needs Freqtrade; the others judge what it answered.
         """
+        asking = self.asking()
         return Workshop(
             repository=self.repository,
             forge=self.forge,
@@ -78,9 +81,9 @@ class Context:
             freqtrade_elsewhere=self.settings.freqtrade,
             require_targets=self.settings.require_targets,
             say=self.say,
-            ask=self._ask(),
+            ask=asking.ask if asking else None,
             kept_answers=self.repository.folder / "answers",
-            sign=self._sign,
+            sign=self.sign,
             signers=self.settings.coder.signers,
         )
 

@@ -71,10 +71,18 @@ def append(repository: Repository, name: str, data: bytes, message: str, booked:
     raise WorldError(f"the branch {BRANCH} grew faster than it could be written", "Run again.")
 
 
-def read(repository: Repository, name: str) -> bytes | None:
-    """Read a file of the branch; None if it has none of the name."""
+def names(repository: Repository) -> list[str]:
+    """List the files of the branch."""
+    return _names(repository, repository.side_branch(BRANCH).tip())
+
+
+def file_ending(repository: Repository, ending: str) -> tuple[str, bytes] | None:
+    """Read the one file of the branch whose name ends so; None if none does."""
     tip = repository.side_branch(BRANCH).tip()
-    return repository.read(tip, name) if tip else None
+    for name in _names(repository, tip):
+        if name.endswith(ending):
+            return name, repository.read(tip, name) or b""
+    return None
 
 
 def spent_on(repository: Repository, day: str) -> int:

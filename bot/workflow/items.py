@@ -22,6 +22,7 @@ class Action(StrEnum):
     REFUSE = "refuse"
     CLOSE = "close"
     ANSWER = "answer"
+    DRAFT = "draft"
 
 
 @dataclass(frozen=True)
@@ -39,17 +40,19 @@ class Item:
     commit: str = ""  # what the contract was read from, or what a form's stands on; a push's own
     number: int = 0  # the pull request to close
     answers: Answers | None = None  # what a model said of it, where the bot signed that before
+    text: str = ""  # the issue's, where a contract is to be drafted of it
     prefilled: str = ""  # what the form's address is filled in with, where text was no form
 
     @property
     def asks(self) -> bool:
         """Whether a model has to be asked before anything can be written."""
-        return self.action is Action.PROPOSE and self.read is not None and self.read.is_open
+        is_open = self.read is not None and self.read.is_open
+        return self.action is Action.DRAFT or (self.action is Action.PROPOSE and is_open)
 
     @property
     def builds(self) -> bool:
         """Whether something is written before there is anything to tell."""
-        return self.action is Action.PROPOSE
+        return self.action in (Action.PROPOSE, Action.DRAFT)
 
     @property
     def path(self) -> str:
@@ -93,7 +96,7 @@ def make_matrix(items: Iterable[Item], has_model: bool = True) -> Matrix:
     built = [item for item in work if item.builds and (has_model or not item.asks)]
     asked = [item.key for item in built]
     others = [item.key for item in work if item not in built]
-    told = [item.key for item in built if item.at]
+    told = [item.key for item in built if item.at and item.action is Action.PROPOSE]
     build = tuple(Job(keys, leg) for leg, keys in zip(LEGS, spread(asked, len(LEGS)), strict=False))
     write = [
         Job(keys, job.leg)

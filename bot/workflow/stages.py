@@ -30,6 +30,7 @@ from bot.workflow.asking import adopt, ask
 from bot.workflow.candles import with_candles
 from bot.workflow.context import Context
 from bot.workflow.contracts import read_contract
+from bot.workflow.drafts import ask_for_draft
 from bot.workflow.handover import (
     NOTHING,
     TAMPERED,
@@ -57,6 +58,9 @@ def generate(context: Context, item: Item, out: Path, before: Digests = NOTHING)
     if item.action is Action.REFUSE:
         context.say(f"{item.path}: refused by now; the write job tells it on GitHub")
         return ""
+    if item.action is Action.DRAFT:
+        talk = None if before.case else ask_for_draft(context, item)
+        return write_talk(out, item.key, talk) if talk else ""
     if item.read is None or item.read.loaded is None or item.action is not Action.PROPOSE:
         raise InputError(f"there is no contract to write code for under {item.key}")
     loaded, answers = item.read.loaded, item.answers

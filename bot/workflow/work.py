@@ -5,6 +5,7 @@ contracts changed is read from Git. GitHub is asked about pull requests: the pla
 ones, page by page; the other jobs ask only about what they were given to do.
 """
 
+import hashlib
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
@@ -14,6 +15,7 @@ from bot.forge.reasons import Ignored, Reason
 from bot.forge.trigger import CommandGiven, DeployAsked, Dispatched, FormFiled, Push, Trigger
 from bot.git.identity import TaskName, task_of_branch
 from bot.git.repository import Repository
+from bot.proof.assignment import Answers
 from bot.report.hidden_block import read_hidden_block
 from bot.settings import DEPLOY_WORKFLOW, Settings
 from bot.workflow.contracts import (
@@ -26,6 +28,7 @@ from bot.workflow.contracts import (
     read_contract,
     read_contract_of,
 )
+from bot.workflow.drafts import DIGEST, edited_text, find_draft, signed_draft
 from bot.workflow.form import OPEN_THE_FORM, contract_from_form, contract_path
 from bot.workflow.items import Action, Item, key_of
 from bot.workflow.prefill import prefilled
@@ -141,14 +144,17 @@ class _Planner:
             text = contract_from_form(number, body, path).text
         except InputError as error:
             words = f"{error.message}. {error.hint}".strip()
-            given = prefilled(body) if words.endswith(OPEN_THE_FORM) else ""
+            prose = words.endswith(OPEN_THE_FORM)
             return Item(
-                Action.REFUSE,
+                Action.DRAFT if prose and may_ask(self._settings.coder) else Action.REFUSE,
                 key_of(path),
                 at=number,
                 comment=comment,
+                regenerate=regenerate,
                 words=words,
-                prefilled=given,
+                commit=self._repository.base().commit,
+                text=body,
+                prefilled=prefilled(body) if prose else "",
             )
         read = read_contract(path, text.encode(), self._repository.root)
         return self._judged(read, self._repository.base().commit, number, comment, regenerate)
@@ -158,7 +164,7 @@ class _Planner:
         known = _COMMANDS.get(trigger.verb)
         if known is None:
             return _answer(trigger, _help(), Reason.NO_SUCH_COMMAND)
-        if trigger.argument and known.about:
+        if trigger.argument and known.about and not known.takes_word:
             words = f"Nothing was done: more words stand beside the command. {_help()}"
             return _answer(trigger, words, Reason.NO_SUCH_COMMAND)
         return known.carry_out(self, trigger)
@@ -172,6 +178,27 @@ class _Planner:
             words = f"This issue does not carry the label “{self._settings.label}”."
             return _answer(trigger, words, Reason.NOT_OUR_LABEL)
         return self.form(trigger.number, trigger.issue_body, trigger.comment_id, again)
+
+    def accept(self, trigger: CommandGiven) -> Item:
+        """Make a drafted contract, or the edited one below the command, the issue's own."""
+        if trigger.on_pull_request or not trigger.issue_body:
+            words = "`/stratwright accept` works under the issue that was drafted."
+            return _answer(trigger, words, Reason.NO_SUCH_COMMAND)
+        good = DIGEST.fullmatch(trigger.argument)
+        found = find_draft(self._repository, trigger.argument) if good else None
+        draft, issue = (found.draft, found.issue) if found else (None, None)
+        if draft is None or issue is None or issue.number != trigger.number:
+            words = "No draft of this issue has that digest; nothing was done."
+            return _answer(trigger, words, Reason.NO_SUCH_DRAFT)
+        try:
+            text = edited_text(trigger.below) or draft.text
+        except InputError as error:
+            words = f"Nothing was done: {error.message}. {error.hint}"
+            return _answer(trigger, words, Reason.BAD_INPUT)
+        path = contract_path(trigger.number, self._settings.contracts)
+        read = read_contract(path, text.encode(), self._repository.root)
+        base = self._repository.base().commit
+        return self._judged(read, base, trigger.number, trigger.comment_id, False)
 
     def explain(self, trigger: CommandGiven) -> Item:
         """Answer with what the gates said."""
@@ -232,9 +259,17 @@ class _Planner:
             words = self._taken(read.path, read.task, commit)
         fits = read.task is not None and not words and (not read.is_open or self._may_ask(read))
         action = Action.PROPOSE if fits else Action.REFUSE
-        return Item(
+        item = Item(
             action, key_of(read.path), read, at, comment, regenerate, words=words, commit=commit
         )
+        return replace(item, answers=self._drafted(read)) if at else item
+
+    def _drafted(self, read: Read) -> Answers | None:
+        """What a model said where it drafted this very text and the bot signed that."""
+        if not is_form_path(read.path, self._settings.contracts) or read.loaded is None:
+            return None
+        digest = hashlib.sha256(read.data).hexdigest()
+        return signed_draft(self._repository, digest, self._settings.coder.signers)
 
     def _may_ask(self, read: Read) -> bool:
         """Whether settings and contract let a model say what the contract's prose means."""
@@ -321,11 +356,13 @@ class _Command:
     carry_out: Callable[[_Planner, CommandGiven], Item]
     about: str = ""  # what it does, in a few words; empty if it is not available yet
     on_pulls: bool = False  # whether it works under pull requests only
+    takes_word: bool = False  # whether a word stands beside it
 
 
 _COMMANDS = {
     "retry": _Command(_Planner.retry, "run the line again"),
     "regenerate": _Command(_Planner.retry, "propose again what was closed"),
+    "accept": _Command(_Planner.accept, "make a draft the contract", takes_word=True),
     "explain": _Command(_Planner.explain, "what the gates said", on_pulls=True),
     "approve": _Command(_Planner.not_available),
     "halt": _Command(_Planner.not_available),

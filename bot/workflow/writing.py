@@ -15,6 +15,7 @@ from bot.git.proposal import BranchTaken
 from bot.pipeline import NOTHING_NEW, Result
 from bot.proof.evidence import read_gates
 from bot.redaction import redact
+from bot.report.draft import draft_text
 from bot.report.inert import markdown_text
 from bot.report.status import (
     STEPS,
@@ -29,9 +30,10 @@ from bot.workflow.approval_state import show_state
 from bot.workflow.asking import answered_before, raise_for
 from bot.workflow.candles import with_candles
 from bot.workflow.context import Context
-from bot.workflow.contracts import tasks_of
+from bot.workflow.contracts import read_contract, tasks_of
 from bot.workflow.costs import BRANCH, Entry, book
-from bot.workflow.form import OPEN_THE_FORM
+from bot.workflow.drafts import adopt_draft, keep
+from bot.workflow.form import OPEN_THE_FORM, contract_path
 from bot.workflow.handover import Digests, Talk, read_talk
 from bot.workflow.items import Action, Item
 from bot.workflow.stages import deliver, proof_link
@@ -81,6 +83,8 @@ def write(context: Context, item: Item, folder: Path, digests: Digests) -> Writt
         item = with_candles(item, context.repository)
         if item.asks and (talk is None or talk.error):
             done = _unanswered(context, item, talk)
+        elif item.action is Action.DRAFT and talk is not None:
+            done = _draft(context, item, talk)
         elif item.action is Action.PROPOSE:
             done = _propose(context, item, folder, digests)
         else:
@@ -129,12 +133,29 @@ def _unanswered(context: Context, item: Item, talk: Talk | None) -> Written:
         raise_for(talk)
     paid = f"{markdown_text(talk.model, 100)} was asked for {dollars(talk.cost)} US dollars"
     words = f"No answer of the model can be used; nothing was pushed. {paid}."
-    parts = (text_part("What was wrong with every answer", talk.error), markdown_text(talk.hint))
-    if not item.at:
+    shown = text_part("What was wrong with every answer", talk.error)
+    parts: tuple[str, ...] = (shown, markdown_text(talk.hint))
+    if item.action is Action.DRAFT:
+        parts = (*parts, f"[Fill in the form]({context.forge.form}{item.prefilled})")
+    if not item.at:  # a push: its commit is where people look
         remark = Annotation(item.path, 1, talk.error[:1000], "stratwright")
         _check_contract(context, item, "the prose was not answered", parts[0], (remark,))
     status = Status(_name(item), 1, words, True, parts, context.runner.run_url)
     return Written("blocked", 1, status)
+
+
+def _draft(context: Context, item: Item, talk: Talk) -> Written:
+    """Show a drafted contract, and how to accept it; nothing else is done."""
+    draft, answers = adopt_draft(item, talk, context.repository)
+    keep(context.repository, answers)
+    path = contract_path(item.at, context.settings.contracts)
+    read = read_contract(path, draft.text.encode(), context.repository.root)
+    read = with_candles(Item(Action.PROPOSE, item.key, read), context.repository).read or read
+    words = draft_text(draft, read, talk.model, dollars(answers.transcript.cost))
+    context.forge.threads.say(Thread(item.at), words, f"draft:{draft.digest[:16]}")
+    done = "Drafted: a person with write permission accepts it, as the draft says."
+    status = Status(_name(item), 0, done, run_url=context.runner.run_url, over=True)
+    return Written("drafted", 0, status)
 
 
 def _propose(context: Context, item: Item, folder: Path, digests: Digests) -> Written:

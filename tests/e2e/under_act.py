@@ -66,11 +66,13 @@ def run_under_act(
     text: str = "",
     run: int = 0,
     secrets: Mapping[str, str] | None = None,
+    more: Mapping[str, str] | None = None,
 ) -> Ran:
     """Let act run a workflow for an event, by default the one that proposes.
 
     `caller` is a program that calls the command; `tamper` one that changes artifacts; `run` is the
-    run's number, `secrets` those of the repository: act knows no environments.
+    run's number, `secrets` those of the repository: act knows no environments. `more` are
+    variables of every job.
     """
     world.fetch()
     folder.mkdir()
@@ -91,6 +93,7 @@ def run_under_act(
         "PIP_NO_DEPS": "1",
         **({"GITHUB_RUN_ID": str(run)} if run else {}),
         **world.git_variables,
+        **(more or {}),
     }
     replaced = {
         f"{name}": HOUSE / "tests/e2e/stand_ins" / place for name, place in STAND_INS.items()

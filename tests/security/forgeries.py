@@ -130,6 +130,49 @@ def _trailers(change: Callable[[list[tuple[str, str]]], list[tuple[str, str]]]) 
 
 LATER = ("not-verified",)
 NOT_HERE = ("cannot-check",)
+
+
+def _transcript(coder: str, **changes: Any) -> Change:
+    """A transcript in the product's own form, with origin and messages that agree with it."""
+    answer = {"assumptions": [], "cannot": "", "expression": "rsi < 30"}
+    request = {"answer": "expression", "max_tokens": 8000, "messages": [], "model": "mine",
+               "system": "", "temperature": None}  # fmt: skip
+    reply = {"stop_reason": "end_turn", "text": json.dumps(answer), "usage": {}}
+    call = {"cost": 1, "failed": "", "reply": reply, "request": request, "round": 1,
+            "rule": "enter_long"}  # fmt: skip
+    plain = {"answers": {"enter_long": answer}, "asked": "sha256:" + "0" * 64, "calls": [call],
+             "coder": coder, "draft": None, "model": "mine", "prices": "x", "version": 1,
+             **changes}  # fmt: skip
+
+    def change(place: Path, case: Case) -> None:
+        text = json.dumps(plain, indent=1, sort_keys=True) + "\n"
+        case.files[f"{case.folder}/transcript.json"] = text.encode("ascii")
+        case.statement["predicate"].update(coder=coder, model="mine")
+        case.trailer("Coder", coder)
+        case.trailer("Model", "mine")
+
+    return change
+
+
+def _signed(place: Path, case: Case) -> None:
+    _transcript("agent")(place, case)
+    name = f"{case.folder}/transcript.sig"
+    case.files[name] = b"-----BEGIN SSH SIGNATURE-----\nAAAA\n-----END SSH SIGNATURE-----\n"
+
+
+def _as_draft(place: Path, case: Case) -> None:
+    """A whole contract is said to have been drafted: the very one that is there."""
+    path = next(name for name in case.files if name.startswith("contracts/"))
+    text = (case.files[path] or b"").decode()
+    _transcript("agent", answers={}, draft={"assumptions": [], "text": text})(place, case)
+
+
+def _coder_cli_only(place: Path, case: Case) -> None:
+    _coder_only(place, case)
+    case.statement["predicate"]["coder"] = "cli"
+    case.trailer("Coder", "cli")
+
+
 FORGERIES = (
     Forgery("coder agent with code of its own", _coder("agent"), LATER),
     Forgery("coder cli with code of its own", _coder("cli"), LATER),
@@ -227,4 +270,11 @@ FORGERIES = (
     Forgery("a version that no file can hold", _version_of("\ud800")),
     Forgery("a version that moves the cursor", _tool("pandas", "\x1b[2J")),
     Forgery("a tool that moves the cursor", _tool("\x1b[2J", "1.0")),
+    Forgery("coder cli, the template's own code", _coder_cli_only, LATER),
+    Forgery("coder agent with a transcript", _transcript("agent"), ("broken",)),
+    Forgery("coder cli with a transcript", _transcript("cli"), ("broken",)),
+    Forgery("coder agent with an empty transcript", _transcript("agent", calls=[]), ("broken",)),
+    Forgery("coder agent without answers", _transcript("agent", answers={}), ("broken",)),
+    Forgery("coder agent with a signature of nobody", _signed, ("broken",)),
+    Forgery("coder agent that drafted the contract", _as_draft, ("broken", "not-verified")),
 )

@@ -3,14 +3,24 @@
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
 
 from bot.coder.model.calls import MOST_TOKENS, CallFailed, Message, Model, Reply, Request
+from bot.coder.model.drafting import (
+    Drafted,
+    IssueText,
+    draft_question,
+    draft_system,
+    read_draft,
+)
 from bot.coder.model.prompt import asked_digest, correction, question, system_text
 from bot.coder.model.reply import Answer, Wrong, read_reply
 from bot.coder.model.transcript import MOST_BYTES, Call, Transcript
 from bot.contract.answering import prose_of
 from bot.errors import MANUAL, RefusedError, SafetyStop, WorldError
 
+Given = TypeVar("Given")
 ROUNDS = 3
 TRIES = 3
 _MOST_SENT = 60_000
@@ -66,15 +76,39 @@ class Conversation:
         """
         asked, answers = asked_digest(root), dict[str, Answer]()
         for rule in prose_of(root):
-            found = self._rounds(root, rule)
-            if isinstance(found, Answer):
+            read = partial(read_reply, rule=rule, root=root)
+            found = self._rounds(rule, question(root, rule), system_text(), "expression", read)
+            if isinstance(found, Answer) and found.expression:
                 answers[rule] = found
                 continue
+            words = f"the model cannot say it in the rule language: {getattr(found, 'cannot', '')}"
+            words = found.words if isinstance(found, Wrong) else words
             transcript = self._transcript(asked, answers)
-            raise NotAnswered(f"rules.{rule}: {found.words}", _hint(rule), transcript)
+            raise NotAnswered(f"rules.{rule}: {words}", _hint(rule), transcript)
         return self._transcript(asked, answers)
 
-    def _transcript(self, asked: str, answers: Mapping[str, Answer]) -> Transcript:
+    def draft(self, issue: IssueText) -> Transcript:
+        """Ask for a whole contract.
+
+        Raises:
+            NotAnswered, WorldError, SafetyStop: as `answer`.
+        """
+        first, system = draft_question(issue), draft_system()
+
+        def read(reply: Reply) -> Drafted | Wrong | str:
+            return read_draft(reply, issue)
+
+        found = self._rounds("draft", first, system, "contract", read)
+        if isinstance(found, Drafted):
+            return self._transcript(issue.digest, {}, found)
+        hint = "Fill in the form, or push a contract."
+        cannot = f"the model makes no contract of it: {found}" if isinstance(found, str) else ""
+        words = cannot or getattr(found, "words", "")
+        raise NotAnswered(words, hint, self._transcript(issue.digest, {}))
+
+    def _transcript(
+        self, asked: str, answers: Mapping[str, Answer], draft: Drafted | None = None
+    ) -> Transcript:
         named = self.setting
         made = Transcript(
             asked=asked,
@@ -82,29 +116,37 @@ class Conversation:
             prices=named.prices,
             calls=tuple(self.calls),
             answers=dict(answers),
+            draft=draft,
         )
         if len(made.content) > MOST_BYTES:
             raise SafetyStop("what the model was sent and answered is too large to be kept")
         return made
 
-    def _rounds(self, root: Mapping[str | int, object], rule: str) -> Answer | Wrong:
-        messages, errors = [question(root, rule)], list[str]()
+    def _rounds(
+        self,
+        rule: str,
+        first: Message,
+        system: str,
+        answer: str,
+        read: Callable[[Reply], Given | Wrong],
+    ) -> Given | Wrong:
+        """Ask, and send errors back; gives what could be read, or all that was wrong."""
+        messages, errors = [first], list[str]()
         for number in range(1, ROUNDS + 1):
             request = Request(
                 model=self.setting.model,
                 max_tokens=MOST_TOKENS,
-                system=system_text(),
+                system=system,
                 messages=tuple(messages),
                 temperature=self.setting.temperature,
+                answer=answer,
             )
             if request.size > _MOST_SENT:
                 return Wrong("the contract is too large to be shown to a model")
             reply = self._tries(request, rule, number)
-            found = read_reply(reply, rule, root)
-            if isinstance(found, Answer) and found.expression:
+            found = read(reply)
+            if not isinstance(found, Wrong):
                 return found
-            if isinstance(found, Answer):
-                return Wrong(f"the model cannot say it in the rule language: {found.cannot}")
             errors.append(f"round {number}: {found.words}")
             said = Message(role="assistant", content=reply.text or "(nothing)")
             messages += [said, correction(found.words)]

@@ -9,6 +9,7 @@ from bot.coder.budget import Budget, ledger_folder
 from bot.coder.by_text import ByText
 from bot.coder.model.agent import Conversation, Setting
 from bot.coder.model.calls import Model, Reply, Request
+from bot.coder.model.drafting import IssueText
 from bot.coder.model.prices import price_of
 from bot.coder.model.transcript import Transcript, by_answers
 from bot.coder.port import Candidate, Failure
@@ -39,6 +40,17 @@ class Asking:
             StratwrightError: no price, no key, no money, no time or no answer; `cost` says what was
                 spent on it.
         """
+        return self._within_limits(lambda talk: talk.answer(root))
+
+    def draft(self, issue: IssueText) -> Transcript:
+        """Ask for a whole contract.
+
+        Raises:
+            NotAnswered, StratwrightError: as `ask`.
+        """
+        return self._within_limits(lambda talk: talk.draft(issue))
+
+    def _within_limits(self, talk_to: Callable[[Conversation], Transcript]) -> Transcript:
         given, begun = self.settings, time.monotonic()
         price = price_of(given.model, given.price_per_million_usd)
         here, today = given.max_cost_per_invocation_usd, given.max_cost_per_day_usd
@@ -66,7 +78,7 @@ class Asking:
         setting = Setting(given.model, heat, price.date)
         talk = Conversation(self.open_model(), setting, timeout, book, self.wait)
         try:
-            return talk.answer(root)
+            return talk_to(talk)
         except StratwrightError as error:
             error.cost, error.turns = talk.cost, len(talk.calls)
             raise

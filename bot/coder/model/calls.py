@@ -30,6 +30,7 @@ class Request(Frozen):
     system: str
     messages: tuple[Message, ...]
     temperature: float | None = None
+    answer: str = Field("expression", pattern="^(expression|contract)$")  # what is asked for
 
     @property
     def size(self) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from bot.coder.model.calls import MOST_CHARACTERS, CallFailed, Message, Reply, Request
-from bot.coder.model.reply import SCHEMA
+from bot.coder.model.reply import SCHEMAS
 from bot.errors import InputError
 from bot.redaction import known_secrets, redact
 
@@ -79,7 +79,7 @@ class MessagesApi:
             max_tokens=request.max_tokens,
             system=request.system,
             messages=[_turn(each) for each in request.messages],
-            output_config={"format": {"type": "json_schema", "schema": SCHEMA}},
+            output_config={"format": {"type": "json_schema", "schema": SCHEMAS[request.answer]}},
             extra_body=heated,
             timeout=timeout_s,
         ) as stream:

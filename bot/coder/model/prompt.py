@@ -48,8 +48,12 @@ Answer with one JSON object: {"expression": "...", "assumptions": ["..."], "cann
 
 def system_text() -> str:
     """Give what is the same for every rule."""
-    rows = "\n".join(f"  {each.signature}: {each.meaning}" for each in FUNCTIONS.values())
-    return _SYSTEM.replace("@FUNCTIONS@", rows)
+    return _SYSTEM.replace("@FUNCTIONS@", functions_text())
+
+
+def functions_text() -> str:
+    """List the functions of the rule language."""
+    return "\n".join(f"  {each.signature}: {each.meaning}" for each in FUNCTIONS.values())
 
 
 def question(root: Mapping[str | int, object], rule: str) -> Message:
@@ -57,12 +61,12 @@ def question(root: Mapping[str | int, object], rule: str) -> Message:
     shown = {"asked": rule, **_shown(root)}
     meaning = _MEANING[rule]
     words = f"Write the expression of {rule} ({meaning}) for the words in rules.{rule}.prose."
-    return Message(role="user", content=f"{words}\n<data>\n{_marked(shown)}\n</data>")
+    return Message(role="user", content=f"{words}\n<data>\n{marked(shown)}\n</data>")
 
 
 def correction(words: str) -> Message:
     """Send an error back, with its place."""
-    lines = _marked(words.split("\n"))
+    lines = marked(words.split("\n"))
     text = f"That is not accepted:\n<data>\n{lines}\n</data>\nAnswer again in the same form."
     return Message(role="user", content=text)
 
@@ -89,7 +93,7 @@ def _clean(value: object, secrets: tuple[str, ...]) -> object:
     return [_clean(item, secrets) for item in value] if isinstance(value, list) else value
 
 
-def _marked(value: object) -> str:
+def marked(value: object) -> str:
     """Write data so that it cannot close the mark that holds it."""
     text = json.dumps(value, indent=1, ensure_ascii=True, default=str)
     return text.replace("<", "\\u003c").replace(">", "\\u003e")

@@ -45,8 +45,11 @@ def replay_trouble(root: Mapping[str | int, object], transcript: Transcript) -> 
     again = Conversation(
         stored, setting, lambda: 0.0, lambda request: lambda reply, billed: 0, lambda seconds: None
     )
+    issue = transcript.issue
     try:
-        found = again.answer(root)
+        if transcript.draft and issue is None:
+            return "the transcript does not say what the draft was asked from"
+        found = again.draft(issue) if issue else again.answer(root)
     except NotAnswered as error:
         return f"the stored answers give no expression: {error.message}"
     except StratwrightError as error:
@@ -55,6 +58,8 @@ def replay_trouble(root: Mapping[str | int, object], transcript: Transcript) -> 
         return f"the transcript holds {stored.left} calls that nobody asks for"
     if (found.asked, dict(found.answers)) != (transcript.asked, dict(transcript.answers)):
         return "the stored answers give other expressions"
+    if found.draft != transcript.draft:
+        return "the stored answers give another contract"
     return ""
 
 

@@ -12,16 +12,21 @@ from bot.contract.document.problems import Fault
 from bot.contract.load import check_document
 from bot.redaction import inert
 
-SCHEMA: dict[str, object] = {
-    "type": "object",
-    "properties": {
-        "expression": {"type": "string"},
-        "assumptions": {"type": "array", "items": {"type": "string"}},
-        "cannot": {"type": "string"},
-    },
-    "required": ["expression", "assumptions", "cannot"],
-    "additionalProperties": False,
-}
+
+def _schema(name: str) -> dict[str, object]:
+    return {
+        "type": "object",
+        "properties": {
+            name: {"type": "string"},
+            "assumptions": {"type": "array", "items": {"type": "string"}},
+            "cannot": {"type": "string"},
+        },
+        "required": [name, "assumptions", "cannot"],
+        "additionalProperties": False,
+    }
+
+
+SCHEMAS = {name: _schema(name) for name in ("expression", "contract")}
 _MOST_ASSUMPTIONS = 10
 _LONGEST = 300
 
@@ -57,8 +62,8 @@ def read_reply(reply: Reply, rule: str, root: Mapping[str | int, object]) -> Ans
         return Wrong(f"The answer is not of the form that was asked for: {words}. {form}")
     answer = Answer(
         expression=given.expression.strip(),
-        assumptions=tuple(_line(text) for text in given.assumptions[:_MOST_ASSUMPTIONS]),
-        cannot=_line(given.cannot),
+        assumptions=tuple(line(text) for text in given.assumptions[:_MOST_ASSUMPTIONS]),
+        cannot=line(given.cannot),
     )
     if not answer.expression:
         return answer if answer.cannot else Wrong("expression and cannot are both empty.")
@@ -89,7 +94,8 @@ def _told(fault: Fault, expression: str) -> str:
     return f"{expression}\n{caret}\ncolumn {fault.offset + 1}: {'; '.join(parts)}"
 
 
-def _line(text: str) -> str:
+def line(text: str) -> str:
+    """Write a model's sentence on one short line, without control characters."""
     return " ".join(inert(text).split())[:_LONGEST]
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pydantic import Field, ValidationError
 
 from bot.coder.model.calls import Frozen, Reply, Request
+from bot.coder.model.drafting import Drafted, IssueText, issue_of
 from bot.coder.model.reply import Answer
 from bot.coder.port import Candidate
 from bot.errors import InputError
@@ -38,6 +39,7 @@ class Transcript(Frozen):
     prices: str  # the date of the price table, or where else the price came from
     calls: tuple[Call, ...] = Field(max_length=100)
     answers: Mapping[str, Answer]
+    draft: Drafted | None = None  # where a whole contract was asked for
 
     @property
     def cost(self) -> int:
@@ -48,6 +50,11 @@ class Transcript(Frozen):
     def expressions(self) -> dict[str, str]:
         """Gives the answered rules."""
         return {name: answer.expression for name, answer in self.answers.items()}
+
+    @property
+    def issue(self) -> IssueText | None:
+        """Gives what a draft was asked from, as its first question says."""
+        return issue_of(self.calls[0].request) if self.draft and self.calls else None
 
     @property
     def content(self) -> bytes:

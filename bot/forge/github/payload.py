@@ -110,6 +110,7 @@ def _comment(payload: Mapping[str, object], label: str) -> Trigger | Ignored:
         command.argument,
         "" if on_pull or not _carries(issue, label) else _optional_text(issue, "body"),
         _actor(issue, "user"),
+        command.below,
     )
 
 
