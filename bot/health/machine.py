@@ -108,19 +108,27 @@ def _repository(place: Path) -> Iterator[Finding]:
     yield Finding(
         "repository", True, f"{name}, base {base.branch or 'detached'} {base.commit[:12]}"
     )
-    yield _settings(repository.read(base.commit, FILE))
+    yield from _settings(repository.read(base.commit, FILE))
     yield Finding("committer", True, person)
     detail = "pushes to origin" if pushes else "no remote: proposals stay here"
     yield Finding("remote", pushes, detail, needed=False)
 
 
-def _settings(written: bytes | None) -> Finding:
-    """Says whether the settings of the base branch can be read."""
+def _settings(written: bytes | None) -> Iterator[Finding]:
+    """Says whether the base branch has settings that can be read, and what models may cost."""
     try:
-        parse_settings(written)
+        coder = parse_settings(written).coder
     except StratwrightError as error:
-        return Finding("settings", False, error.message, error.hint)
-    return Finding("settings", True, FILE if written is not None else "the defaults")
+        yield Finding("settings", False, error.message, error.hint)
+        return
+    yield Finding("settings", True, FILE if written is not None else "the defaults")
+    if coder.enabled and coder.type != "template":
+        one, day = coder.max_cost_per_invocation_usd, coder.max_cost_per_day_usd
+        detail = (
+            f"{one:g} US dollars for a contract, {day:g} a day; on GitHub each run that begins "
+            f"before another has booked may add {one:g} for each of its contracts"
+        )
+        yield Finding("model costs", True, detail, needed=False)
 
 
 def _sandbox(kind: str) -> Iterator[Finding]:

@@ -42,3 +42,12 @@ def test_settings_that_a_run_would_refuse_are_told(
         commit_file(world.work, "stratwright.yml", written)
     found = {finding.name: finding for finding in examine_machine(world.work)}
     assert (found["settings"].well, found["settings"].needed) == (well, True)
+
+
+def test_doctor_states_what_models_may_cost_and_the_worst_overrun(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    commit_file(world.work, "stratwright.yml", "coder: {max_cost_per_day_usd: 4}\n")
+    (found,) = [each for each in examine_machine(world.work) if each.name == "model costs"]
+    assert found.detail.startswith("2 US dollars for a contract, 4 a day; on GitHub each run")
+    commit_file(world.work, "stratwright.yml", "coder: {enabled: false}\n")
+    assert not [each for each in examine_machine(world.work) if each.name == "model costs"]

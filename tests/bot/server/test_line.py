@@ -9,6 +9,10 @@ from bot.forge.github.pulls import GitHubForge
 from bot.forge.port import PullState, Thread
 from tests.bot.server.service import PEM, SECRET, Service
 from tests.bot.workflow.hub import HOUSE, NAME, STRANGER, comment, form, git, issue, push, user
+from tests.bot.workflow.test_drafts import GOOD as DRAFT
+from tests.bot.workflow.test_drafts import IDEA
+from tests.bot.workflow.test_prose import PROSE, booked
+from tests.doubles.model.messages_api import KEY, answers, serving
 
 DIP = (HOUSE / "contracts/oversold_dip.yaml").read_text()
 BRANCH = "ai/generated/oversold-dip/strategy"
@@ -98,3 +102,30 @@ def test_an_app_that_is_not_let_in_sets_the_delivery_aside_until_it_is(service: 
     service.settle()
     assert service.figure("queue_aside") == 0
     assert len(forge_of(service).pulls()) == 1
+
+
+def test_the_server_holds_the_models_key_drafts_and_books(service: Service, tmp_path: Path) -> None:
+    """The key is in no log and no file; the day's ledger is the server's own."""
+    number = service.world.hosted.open_issue("Idea", IDEA, "alice", ["stratwright"]).number
+    with serving([DRAFT, *([answers("rs < 30")] * 3)]) as model:
+        service.more |= {
+            "ANTHROPIC_API_KEY": KEY,
+            "ANTHROPIC_BASE_URL": model.url,
+            "XDG_STATE_HOME": str(tmp_path / "ledger"),
+        }
+        service.start()
+        service.deliver("issues", issue(number, IDEA))
+        service.settle()
+        before, after = service.world.commit({"contracts/dip.yaml": PROSE})
+        service.deliver("push", push(before, after))
+        service.settle()
+    assert service.stop() == 0
+    said = [each.body for each in forge_of(service).threads.all(Thread(number))]
+    assert any("/stratwright accept " in each for each in said), service.log
+    (told,) = forge_of(service).threads.all(Thread(commit=after))
+    assert told.body.count("unknown name") == 3
+    assert sorted(entry.cost for entry in booked(service.world)) == [3200, 9600]
+    ledgers = list((tmp_path / "ledger").rglob("*.jsonl"))
+    assert len(ledgers) == 1
+    assert KEY not in "\n".join(service.log)
+    assert forge_of(service).pulls() == ()
