@@ -29,7 +29,7 @@ from bot.workflow.context import Context, ModelKeys, authorise, open_context, re
 from bot.workflow.deploy_order import asks_to_deploy, read_order
 from bot.workflow.deploying import answer, carry_out
 from bot.workflow.environment_key import EnvironmentKey
-from bot.workflow.handover import Digests
+from bot.workflow.handover import Digests, read_talk
 from bot.workflow.items import Item
 from bot.workflow.stages import generate, run_gates
 from bot.workflow.verifying import verify_commit
@@ -195,9 +195,9 @@ def _do(context: Context, item: Item, folder: Path, tools: WorkerTools) -> str:
         try:
             while case := generate(context, item, folder, digests):
                 digests = Digests(case, digests.answers)
-                judged, answers = run_gates(item.key, digests, folder, tools.prover)
-                if judged is None:
-                    break
+                if not read_talk(folder, item.key, case)[1]:
+                    break  # no candidate came of it, so no sandbox is opened
+                _, answers = run_gates(item.key, digests, folder, tools.prover)
                 digests = Digests(case, answers)
         except (InputError, SafetyStop) as error:
             tell_failure(context, item, error, digests)
