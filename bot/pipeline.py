@@ -145,8 +145,7 @@ def carry_out(work: Assignment, shop: Workshop) -> Result:
         StratwrightError: the world or a safety rule stopped it.
     """
     with correlated(work.origin.correlation_id), shop.repository.lock(work.task, on_wait=shop.say):
-        if work.searched is not None:
-            note_search(work.searched, shop.repository)
+        note_search(work.searched, shop.repository)
         earlier = find_earlier(work, shop)
         if earlier.closed:
             nothing = Proposed(State.UNCHANGED, work.task, "", "", "")

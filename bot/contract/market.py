@@ -66,6 +66,6 @@ class Data(Part):
     )
     holdout: Annotated[str, TIME] | None = optional(
         "Candles from here on are sealed, in UTC: every command stops before them. `backtest "
-        "--open-holdout` opens them, which the ledger counts for ever (docs/luck.md).",
+        "--open-holdout` opens them, which the ledger counts for ever.",
         "2024-06-01",
     )

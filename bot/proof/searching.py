@@ -128,15 +128,16 @@ def refuse_missing(contract: Contract, data: MarketData, contract_path: str, sea
         raise Stop("search", Outcome.BROKEN, f"{FILE} is missing")
 
 
-def note_search(searched: Searched, repository: Repository) -> None:
-    """Write the sets of a search into the ledger, once.
+def note_search(searched: Searched | None, repository: Repository) -> None:
+    """Write the sets of a search into the ledger, once, and publish what waits here.
 
     Raises:
         SafetyStop, WorldError: as the ledger; also where somebody else was quicker.
     """
-    if not searched.tries:
-        return
     ledger = TrialLedger(repository)
+    if searched is None or not searched.tries:
+        ledger.publish_waiting()
+        return
     chain = ledger.publish()
     if ledger.own(chain, searched.name) is None:
         after = int(searched.search.told["ledger"]["sequence"])

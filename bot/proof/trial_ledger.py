@@ -147,6 +147,15 @@ class TrialLedger:
             raise WorldError(message, "Run again: they count.")
         return self.read(alone=True)
 
+    def publish_waiting(self) -> None:
+        """Publish what waits here, if anything does.
+
+        Raises:
+            SafetyStop, WorldError: as `read`.
+        """
+        if self._waiting.is_dir() and any(self._waiting.glob("*.json")):
+            self.publish()
+
     def before(self, chain: Chain, scope: Scope, search: str = "") -> Before:
         """Count what was tried before a search: before its own entry, if it has one."""
         own = self.own(chain, search)

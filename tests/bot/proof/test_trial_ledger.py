@@ -46,6 +46,22 @@ def test_sets_are_counted_once_and_only_where_workflow_and_candles_meet(
     assert kept.publish().seen == chain.seen
 
 
+def test_an_opening_waits_for_the_next_run_and_is_counted_meanwhile(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    kept = ledger(world)
+    kept.publish_waiting()
+    assert sh(world.remote, "branch", "--list", BRANCH) == ""
+    sealed = HERE.model_copy(update={"first": 2_001, "last": 3_000})
+    kept.note(kept.opening(sealed, f"sha256:{'2' * 64}"), publish=False)
+    assert kept.before(kept.read(), HERE).openings == 1
+    for _ in range(2):
+        kept.publish_waiting()
+        assert sh(world.remote, "rev-list", "--count", BRANCH) == "1"
+    chain = kept.read()
+    assert kept.before(chain, HERE).openings == 1
+    assert kept.before(chain, HERE.model_copy(update={"workflow": "x"})).openings == 0
+
+
 def test_writers_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
     world = make_world(tmp_path / "a")
     sh(tmp_path, "clone", "-q", str(world.remote), "second")
