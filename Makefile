@@ -99,7 +99,8 @@ deep: $(READY)  ## the properties with fifty times as many examples, others on e
 
 attacks: $(READY)  ## every hostile candidate and every mutant, of which the tests take a few
 	@STRATWRIGHT_EVERY_ATTACK=1 $(PYTEST) tests/security tests/e2e/test_hostile.py tests/bot/gates \
-	  tests/freqtrade/test_corpus.py tests/bot/workflow/test_deploy_moving.py $(PYTEST_ARGS)
+	  tests/freqtrade/test_corpus.py tests/bot/workflow/test_deploy_moving.py \
+	  tests/bot/approval/test_subject.py $(PYTEST_ARGS)
 
 # For the mutants: --count, --seed, --rooms, --tests.
 MUTANTS_ARGS ?= --count 60
