@@ -44,7 +44,19 @@ def test_a_futures_stop_that_freqtrade_was_killed_at_is_one_stop(
     assert (found.buys, found.stops, found.sells) == (1, 1, 0)
 
 
-def test_a_short_pays_funding_and_ends_at_its_stop(world: Loopback) -> None:
+def test_a_long_pays_its_funding(world: Loopback) -> None:
+    live_futures.start(world)
+    protected(world)
+    world.control(advance_s=9 * 3600)
+    closed = "SELECT exit_reason, funding_fees FROM trades WHERE is_open = 0"
+    ((reason, fees),) = world.wait(lambda: world.ask(closed), "freqtrade", "its target ends it")
+    paid = sum(float(row["income"]) for row in world.control()["income"])
+    assert reason == "target"
+    assert fees == pytest.approx(paid)
+    assert fees < 0
+
+
+def test_a_short_has_a_liquidation_price_and_ends_at_its_stop(world: Loopback) -> None:
     live_futures.start(world, side="short")
     protected(world)
     state = world.control()

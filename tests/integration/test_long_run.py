@@ -49,11 +49,11 @@ def test_cycles_do_not_grow(world: Loopback, monkeypatch: pytest.MonkeyPatch) ->
     world.end("exchange")
     world.start_exchange("--at", str(ROUNDS + 250))  # each candle after the first breaks out
     seen: list[int] = []
-    signals = 0
+    signals, clock = 0, [0.0]
+    monkeypatch.setattr("integration.data._now", lambda: clock[0])
     with variables(world.environment):
         for number in range(ROUNDS):
-            now = world.control(advance_s=300 if number else 0)["now"] / 1000
-            monkeypatch.setattr("integration.data._now", lambda now=now: now)
+            clock[0] = world.control(advance_s=300 if number else 0)["now"] / 1000
             signals += run_cycle(world.logs, always) is not None
             seen.append(resident_kb())
     assert signals == ROUNDS

@@ -129,6 +129,7 @@ class Exchange:
             "locked": {coin: str(amount) for coin, amount in venue.locked.items()},
             "wallet": str(venue.wallet),
             "positions": {name: str(size) for name, (size, _) in venue.positions.items()},
+            "income": venue.income[-100:],
             "hits": dict(self.hits),
             "listeners": sum(map(len, self.listeners.values())),
             "calls": self.calls[-500:],
