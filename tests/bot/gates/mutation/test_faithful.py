@@ -3,7 +3,6 @@
 The tests of a few are tried on a part of their mutants; `make attacks` takes them all.
 """
 
-import os
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from bot.contract.load import load_contract
 from bot.contract.model import Contract
 from bot.gates.mutation.mutation_gate import try_mutants
 from sandbox_runner.port import open_sandbox
+from tests.chance import EVERY_ATTACK
 
 HEAD = """version: "1.0"
 workflow: faithful
@@ -61,8 +61,7 @@ RULES = {
         "`rsi is below 20 and volume is below 0` never holds",
     ),
 }
-ALL = bool(os.environ.get("STRATWRIGHT_EVERY_ATTACK"))
-TRIED = list(RULES) if ALL else ["nearly impossible", "slow"]
+TRIED = list(RULES) if EVERY_ATTACK else ["nearly impossible", "slow"]
 
 
 def contract(name: str, folder: Path) -> Contract:
@@ -73,7 +72,9 @@ def contract(name: str, folder: Path) -> Contract:
     return load_contract(path).strategy
 
 
-@pytest.mark.parametrize("name", RULES if ALL else sorted({*RULES} - {"slower than any market"}))
+@pytest.mark.parametrize(
+    "name", RULES if EVERY_ATTACK else sorted({*RULES} - {"slower than any market"})
+)
 def test_the_clause_that_no_market_decides_is_named(name: str, tmp_path: Path) -> None:
     told = contract(name, tmp_path)
     found = idle_clauses(told, compile_contract(told))
@@ -86,6 +87,6 @@ def test_the_clause_that_no_market_decides_is_named(name: str, tmp_path: Path) -
 def test_no_mutant_is_left_to_the_tests_of_a_faithful_contract(name: str, tmp_path: Path) -> None:
     told = contract(name, tmp_path)
     files = TemplateCoder().write(told, "contracts/faithful.yaml").contents
-    mutation = try_mutants(told, files, open_sandbox("namespace"), None if ALL else 16)
+    mutation = try_mutants(told, files, open_sandbox("namespace"), None if EVERY_ATTACK else 16)
     assert mutation.verdict.passed, mutation.verdict
     assert mutation.killed
