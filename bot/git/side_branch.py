@@ -1,10 +1,11 @@
 """Appends files to a branch that lies beside the line: it only grows, here and at the remote."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from bot.errors import SafetyStop, WorldError
+from bot.errors import SafetyStop, StratwrightError, WorldError
 from bot.git.command import GitCommand
 from bot.git.object_reader import ObjectReader
 from bot.git.objects import check_path
@@ -82,9 +83,20 @@ class SideBranch:
         if self._here() != seen:
             raise StaleView(f"{self.name} has grown at the same moment", "Run again.")
         if self.remote is not None:
-            self.remote.send_branch(self.name, commit)
+            self._send(self.remote, commit)
         self._grow(commit, seen)
         return commit
+
+    def _send(self, remote: Remote, commit: str) -> None:
+        """Push; where the push was taken and only its answer got lost, nothing failed."""
+        try:
+            remote.send_branch(self.name, commit)
+        except StratwrightError:
+            with suppress(StratwrightError):
+                there = remote.fetch_branch(self.name)
+                if there and self._is_in(commit, there):
+                    return
+            raise
 
     def descends(self, commit: str, earlier: str) -> bool:
         """Say whether a commit has another in its history; one that is not here is in none."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fire.cells import FAULTS, KILLS
+from tests.fire.cells import FAULTS, KILLS, Cell
 from tests.fire.deploys import try_strangers
 from tests.fire.matrices import Worker, chosen
 
@@ -17,6 +17,14 @@ def test_after_a_fault_or_a_kill_the_same_request_ends_with_the_same_entries(
     stage, (kinds, sample) = worker.stage(flow), SAMPLED[flow]
     cells = [cell for cell in stage.cells(kinds) if chosen(cell, sample)]
     assert len(cells) >= 3
+    assert [found for found in map(stage.try_cell, cells) if found.why] == []
+
+
+def test_a_halt_whose_push_was_taken_and_not_answered_stands_once(worker: Worker) -> None:
+    stage = worker.stage("halt by a comment")
+    pushes = [n for n, call in enumerate(stage.calls) if call.path.endswith("/git-receive-pack")]
+    cells = [Cell(stage.flow.name, number, "time-out after") for number in pushes]
+    assert cells
     assert [found for found in map(stage.try_cell, cells) if found.why] == []
 
 
