@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bot.health.machine import examine_machine
-from tests.bot.git.worlds import commit_file, make_world
+from tests.bot.git.worlds import commit_file, make_world, sh
 
 TRIED = ["identity", "network", "host files", "environment", "pids", "memory", "disk", "time"]
 # Good to have: without Landlock the other layers hold.
@@ -47,7 +47,9 @@ def test_settings_that_a_run_would_refuse_are_told(
 def test_doctor_states_what_models_may_cost_and_the_worst_overrun(tmp_path: Path) -> None:
     world = make_world(tmp_path)
     commit_file(world.work, "stratwright.yml", "coder: {max_cost_per_day_usd: 4}\n")
+    sh(world.work, "push", "-q", "origin", "main")
     (found,) = [each for each in examine_machine(world.work) if each.name == "model costs"]
     assert found.detail.startswith("2 US dollars for a contract, 4 a day; on GitHub each run")
     commit_file(world.work, "stratwright.yml", "coder: {enabled: false}\n")
+    sh(world.work, "push", "-q", "origin", "main")
     assert not [each for each in examine_machine(world.work) if each.name == "model costs"]
