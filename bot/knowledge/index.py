@@ -169,10 +169,10 @@ def _weigh(database: sqlite3.Connection) -> None:
     rows = [(word, math.log(1 + every / count))
             for word, count in database.execute("SELECT term, doc FROM known")]  # fmt: skip
     database.executemany("INSERT INTO weights VALUES (?, ?)", rows)
-    database.execute(
-        "UPDATE aliases SET weight = (SELECT sum(w.weight) FROM alias_words a "
-        "JOIN weights w USING (word) WHERE a.alias = aliases.alias)"
-    )
+    sums = database.execute(
+        "SELECT sum(weight), alias FROM alias_words JOIN weights USING (word) GROUP BY alias"
+    ).fetchall()
+    database.executemany("UPDATE aliases SET weight = ? WHERE alias = ?", sums)
 
 
 def _forget_older(place: Path) -> None:
