@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from bot.bus.port import Event, EventName, timestamp
+from bot.coder.constitution import ConstitutionViolated
 from bot.coder.model.agent import NotAnswered
+from bot.coder.model.loop import NotWritten
 from bot.coder.model.prices import dollars
 from bot.coder.model.prompt import asked_digest
 from bot.coder.model.transcript import Transcript
@@ -33,6 +35,7 @@ from bot.proof.entries import planned_entries, wants_entries
 from bot.proof.line import Proven, write_and_prove
 from bot.proof.sealing import body_since, commit_message, seal_on
 from bot.proof.searching import find_values, note_search
+from bot.proof.sessions import keep_session
 from bot.proof.targets import decide_targets
 
 _log = logging.getLogger(__name__)
@@ -158,6 +161,9 @@ def carry_out(work: Assignment, shop: Workshop) -> Result:
             publish(shop, work, EventName.TASK_DISPATCHED, {"plan": plan})
         try:
             return _rounds(work, earlier, shop)
+        except NotWritten as error:
+            publish(shop, work, EventName.TODO_CREATED, {"mend": [error.message]})
+            return _not_written(work, error)
         except StratwrightError as error:
             # Or `status` would call it running for ever.
             with suppress(StratwrightError):
@@ -190,12 +196,25 @@ def _rounds(work: Assignment, earlier: Earlier, shop: Workshop) -> Result:
     for proven in write_and_prove(work, coder, shop.open_prover()):
         shop.at("proven")
         if proven.passed:
+            if shop.kept_sessions is not None:
+                keep_session(proven.candidate, shop.kept_sessions)
             if not earlier.claimed:
                 publish(shop, work, EventName.TEST_PASSED, {"gates": len(proven.verdicts)})
             result = propose(proven, earlier, shop)
         else:
             result = refuse(proven, earlier, shop)
+    if proven.failures and not proven.passed:
+        told = (f"round {n}: {failure.summary}" for n, failure in enumerate(proven.failures, 1))
+        last = f"round {len(proven.failures) + 1}: {proven.failure.summary}"
+        result = replace(result, note="\n".join((result.note, *told, last)))
     return replace(result, remembered=proven.examination.remembered)
+
+
+def _not_written(work: Assignment, error: NotWritten) -> Result:
+    """Say that a model gave no candidate, and what it cost."""
+    note = f"{error.message}\nasked {error.turns} times, cost {dollars(error.cost)} US dollars"
+    name = work.origin.correlation_id
+    return Result("blocked", name, work.task.branch, "", note=f"{note}; nothing was pushed")
 
 
 @dataclass(frozen=True)
@@ -220,8 +239,21 @@ class _Published:
     ) -> Candidate:
         self.shop.say(f"{self.work.task}: writing the strategy and its tests")
         self._publish(EventName.CODER_INVOKED, {"round": len(failures) + 1})
-        candidate = self.coder.write(contract, contract_path, failures)
-        self._publish(EventName.CODER_COMPLETE, {"files": sorted(candidate.files)})
+        try:
+            candidate = self.coder.write(contract, contract_path, failures)
+        except StratwrightError as error:
+            spent = {"cost_usd": error.cost / 1e6, "turns": error.turns}
+            if isinstance(error, ConstitutionViolated):
+                touched = {"paths": error.paths[:20], "restored": True}
+                self._publish(EventName.CODER_VALIDATION_FAILED, {**touched, **spent})
+            else:
+                self._publish(EventName.CODER_FAILED, {"error": error.message, **spent})
+            raise
+        done: dict[str, object] = {"files": sorted(candidate.files)}
+        if candidate.turns:
+            done |= {"model": candidate.model, "turns": candidate.turns,
+                     "cost_usd": candidate.cost / 1e6}  # fmt: skip
+        self._publish(EventName.CODER_COMPLETE, done)
         self.shop.at("written")
         return candidate
 

@@ -228,7 +228,6 @@ class LuckPolicy(_Part):
 
 
 _TOOLS = ("Read", "Write", "Edit", "Bash", "Glob", "Grep")
-_LATER = ("cli_path", "max_turns", "allowed_tools", "max_steps", "max_file_changes")
 
 
 class CoderSettings(_Part):
@@ -242,8 +241,8 @@ class CoderSettings(_Part):
         signers: public SSH keys with which the bot signs what a model answered.
         timeout_seconds: of all calls for one contract; step_timeout: of one call.
         temperature: is sent to models that take one.
-        The others are those of coders that write whole files; until these are built, only their
-        defaults are taken.
+        max_steps: of one round of a coder that writes files; max_file_changes: in it.
+        cli_path, max_turns, allowed_tools, output_format: of Claude Code; Bash is never given.
     """
 
     enabled: bool = True
@@ -252,25 +251,24 @@ class CoderSettings(_Part):
     price_per_million_usd: tuple[float, float] | None = None
     signers: tuple[str, ...] = Field((), max_length=20)
     cli_path: str = "claude"
-    max_turns: int = 10
+    max_turns: int = Field(10, ge=1, le=200)
     timeout_seconds: float = Field(300.0, gt=0, le=86_400)
     max_cost_per_day_usd: float = Field(10.0, ge=0, le=100_000, allow_inf_nan=False)
     max_cost_per_invocation_usd: float = Field(2.0, ge=0, le=100_000, allow_inf_nan=False)
     allowed_tools: tuple[str, ...] = _TOOLS
     output_format: Literal["json"] = "json"
-    max_steps: int = 15
-    max_file_changes: int = 5
+    max_steps: int = Field(15, ge=1, le=100)
+    max_file_changes: int = Field(5, ge=1, le=50)
     temperature: float = Field(0.2, ge=0, le=1)
     step_timeout: float = Field(60.0, gt=0, le=3_600)
 
     @model_validator(mode="after")
     def _only_what_is_built(self) -> "CoderSettings":
-        fields = type(self).model_fields
         if self.type == "cli":
-            raise ValueError("the CLI coder is not built yet: write auto, agent or template")
-        for name in _LATER:
-            if getattr(self, name) != fields[name].default:
-                raise ValueError(f"{name} is for a coder that is not built yet: leave it out")
+            raise ValueError("a contract names Claude Code: write coder: cli there, and here auto")
+        odd = sorted({*self.allowed_tools} - {*_TOOLS})
+        if odd:
+            raise ValueError(f"allowed_tools knows {', '.join(_TOOLS)}, not {odd[0]!a}")
         price = self.price_per_million_usd
         if price is not None and not all(0 <= part <= 10_000 for part in price):
             raise ValueError("price_per_million_usd takes two numbers from 0 to 10000")

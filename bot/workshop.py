@@ -26,6 +26,8 @@ from sandbox_runner.port import KINDS, Sandbox, SandboxUnavailable, open_sandbox
 
 if TYPE_CHECKING:
     from bot.coder.model.agent_coder import Asking
+    from bot.coder.model.file_coder import Bench
+    from bot.coder.model.session import Session
     from bot.coder.model.transcript import Transcript
 
 MODEL_KEY = "ANTHROPIC_API_KEY"
@@ -55,11 +57,31 @@ def open_workshop(
     if sandbox not in KINDS:
         opened_sandbox(sandbox)  # says which there are
     set_up(log_file(repository.folder))
+    sessions = repository.folder / "sessions"
+
+    def bench_of(contract: AnyContract) -> "Bench":
+        from bot.coder.model.client import MessagesApi
+        from bot.coder.model.file_coder import Bench
+        from bot.proof.sessions import adopt, readable_files
+
+        def adopted(asked: str) -> "tuple[Session, str] | None":
+            signers = settings.coder.signers
+            return None if regenerate else adopt(contract, asked, repository, sessions, signers)
+
+        return Bench(
+            settings.coder,
+            MessagesApi,
+            shown.say,
+            adopted,
+            lambda: readable_files(repository),
+            sign_digest,
+        )
+
     return Workshop(
         repository=repository,
         forge=open_forge(forge, repository),
         bus=open_bus(repository.folder, repository.repository_id),
-        open_coder=lambda contract: open_coder(contract, settings),
+        open_coder=lambda contract: open_coder(contract, settings, bench_of(contract)),
         open_prover=cache(lambda: open_prover(sandbox, shown, open_memory(fresh=fresh))),
         compared=ComparedBefore(cache_folder() / "written", written or b"", sandbox, fresh),
         regenerate=regenerate,
@@ -68,6 +90,7 @@ def open_workshop(
         say=shown.say,
         ask=open_asking(settings.coder, shown.say),
         kept_answers=repository.folder / "answers",
+        kept_sessions=sessions,
         sign=sign_digest,
         signers=settings.coder.signers,
     )
@@ -126,14 +149,26 @@ def sign_digest(digest: str, key: str = "") -> str:
     return sign(private, digest.encode(), NAMESPACE)
 
 
-def open_coder(contract: AnyContract, settings: Settings) -> Coder:
+def open_coder(contract: AnyContract, settings: Settings, bench: "Bench | None" = None) -> Coder:
     """Open the coder that a contract and the settings name; nobody else's word counts.
 
-    The template writes all code: what a model says of prose stands in the contract by then.
-    """
-    from bot.coder.template.template_coder import TemplateCoder
+    The template writes the code unless the contract itself names a model: what a model says of
+    prose stands in the contract by then.
 
-    return TemplateCoder()
+    Raises:
+        InputError: the contract wants a model, and none may be asked here.
+    """
+    if contract.coder not in ("agent", "cli"):
+        from bot.coder.template.template_coder import TemplateCoder
+
+        return TemplateCoder()
+    from bot.coder.model.cli_coder import CliCoder
+    from bot.coder.model.file_coder import FileCoder
+
+    if bench is None or not settings.coder.enabled or settings.coder.type == "template":
+        message = f"coder: {contract.coder} lets a model write the code, and none may be asked here"
+        raise InputError(message, "Write coder: auto, or see docs/models.md.")
+    return CliCoder(bench) if contract.coder == "cli" else FileCoder(bench)
 
 
 def open_prover(

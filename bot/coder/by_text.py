@@ -21,6 +21,7 @@ class ByText:
 
     def __init__(self) -> None:
         self._done: list[CoderResult] = []
+        self._first_tries = 0
 
     def write(
         self, contract: AnyContract, contract_path: str, failures: tuple[Failure, ...] = ()
@@ -41,10 +42,12 @@ class ByText:
 
     def _execute(self, prompt: str, context: Mapping[str, object], wrong: str) -> CoderResult:
         begun = time.monotonic()
-        path = str(context.get("path", _PATH))
+        path, at_first = str(context.get("path", _PATH)), False
         try:
             loaded, turns, cost = self.loaded(prompt, Path(path), wrong)
-            files = self.write(loaded.contract, path).files
+            candidate = self.write(loaded.contract, path)
+            at_first = turns <= 1 and not candidate.refused
+            files, turns, cost = candidate.files, turns + candidate.turns, cost + candidate.cost
             if "root" in context:
                 write_files(Path(str(context["root"])), files)
             result = CoderResult(True, loaded.data.decode(), None, cost / 1e6, sorted(files), turns)
@@ -55,6 +58,7 @@ class ByText:
         result.duration_ms = round((time.monotonic() - begun) * 1000)
         if result.success and not self.validate_result(result):
             result.success, result.error = False, "it changed files that a coder may not change"
+        self._first_tries += result.success and at_first
         self._done.append(result)
         return result
 
@@ -93,7 +97,7 @@ class ByText:
         return {
             "invocations": len(done),
             "successes": len(good),
-            "first_try": sum(result.turns_used <= 1 for result in good),
+            "first_try": self._first_tries,
             "turns": sum(result.turns_used for result in done),
             "cost_usd": sum(result.cost_usd for result in done),
         }

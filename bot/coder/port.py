@@ -1,7 +1,7 @@
 """What a coder is: a contract goes in, a candidate of code and tests comes out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Protocol
 
 from bot.contract.model import AnyContract
@@ -16,6 +16,12 @@ class Candidate:
     coder: str  # who wrote them: template, agent or cli
     model: str  # the model that was used; empty for the template coder
     prompt_hash: str  # digest of everything the coder was given
+    _: KW_ONLY
+    evidence: Mapping[str, bytes] = field(default_factory=dict)  # how it was written, by file name
+    refused: tuple[Verdict, ...] = ()  # what refused the rounds before it
+    round: int = 1  # in which it was written
+    cost: int = 0  # what models were paid for it, in millionths of a US dollar
+    turns: int = 0  # how often they were asked
 
     @property
     def contents(self) -> dict[str, bytes]:
@@ -29,6 +35,11 @@ class Failure:
 
     candidate: Candidate
     verdicts: tuple[Verdict, ...]
+
+    @property
+    def summary(self) -> str:
+        """Gives every gate that refused it, with its reason, in one line."""
+        return "; ".join(f"{v.name}: {v.reason} ({v.where})" for v in self.verdicts)
 
 
 @dataclass

@@ -1,12 +1,13 @@
 """Refs, pull requests and events to one line about each task: proposed, blocked, merged, closed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.bus.port import Event, EventName
 from bot.forge.port import PullRequest, PullState
 from bot.git.identity import TaskName
 from bot.git.refs import Refs
+from bot.report.figures import counted
 
 _BLOCKING = frozenset(
     {
@@ -32,6 +33,7 @@ class Standing:
         status: proposed, merged or closed by its pull request; blocked if its newest run was
             refused; committed if there is a tag and no pull request; running if neither.
         last_event: the newest thing that happened to it.
+        coder: how many rounds models took in its newest run, and for how much; empty without one.
     """
 
     workflow: str
@@ -43,6 +45,7 @@ class Standing:
     commit: str
     pull_request: int | None
     last_event: str
+    coder: str = ""
 
 
 def make_standing(
@@ -88,4 +91,41 @@ def make_standing(
         commit=commit,
         pull_request=pull.number if pull else None,
         last_event=f"{newest.timestamp} {newest.name}" if newest else "",
+        coder=_coder([event for event in history if event.correlation_id == known]),
+    )
+
+
+def _coder(events: list[Event]) -> str:
+    rounds, cost = rounds_and_cost(events)
+    return f"{counted(rounds, 'round')}, {cost:.6f} US dollars" if cost else ""
+
+
+def rounds_and_cost(events: Iterable[Event]) -> tuple[int, float]:
+    """Counts how often a run asked its coder, and what models cost it in all."""
+    rounds, cost = 0, 0.0
+    for event in events:
+        if event.name is EventName.TASK_DISPATCHED:
+            rounds = 0
+        rounds += event.name is EventName.CODER_INVOKED
+        spent = event.data.get("cost_usd")
+        # Each round tells the sum of all so far.
+        cost = max(cost, spent) if isinstance(spent, float) else cost
+    return rounds, cost
+
+
+def told_of_models(runs: Mapping[str, Sequence[Event]]) -> str:
+    """Sums up all runs in which a model was paid; empty if there was none."""
+    spent = {name: rounds_and_cost(events) for name, events in runs.items()}
+    paid = {name: found for name, found in spent.items() if found[1]}
+    if not paid:
+        return ""
+    passed = [
+        name for name in paid if any(event.name is EventName.TEST_PASSED for event in runs[name])
+    ]
+    first = sum(paid[name][0] == 1 for name in passed)
+    rounds = sum(found[0] for found in paid.values()) / len(paid)
+    cost = sum(found[1] for found in paid.values())
+    return (
+        f"models: {counted(len(paid), 'run')}, {len(passed)} passed, {first} at the first try "
+        f"({first / len(paid):.0%}), {rounds:.1f} rounds each, {cost:.6f} US dollars"
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bot.commands.approve import add_desk
 
 if TYPE_CHECKING:
+    from bot.bus.port import Event
     from bot.commands.standing import Standing
     from bot.git.repository import Repository
 
@@ -24,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print one block for each task."""
     from bot.commands.report import summary_at
+    from bot.commands.standing import told_of_models
     from bot.git.repository import open_repository
     from bot.report.headline import figure_line, figures_of
 
@@ -49,7 +51,8 @@ def run(args: argparse.Namespace) -> int:
         for standing, found in told:
             approval = approvals.get(f"{standing.workflow}/{standing.task}", unread)
             blocks.append(_block(standing, figure_line(found), "\n          ".join(approval)))
-        text = "\n".join(blocks)
+        summed = told_of_models(read_runs(repository))
+        text = "\n".join([*blocks, *([summed] if summed else [])])
     else:
         text = "nothing proposed yet; stratwright run CONTRACT does"
     sys.stdout.write(text + "\n")
@@ -78,6 +81,16 @@ def read_standings(repository: "Repository") -> "list[Standing]":
         make_standing(task, repository.refs(task), newest.get(task), history.get(task, ()))
         for task in sorted(tasks)
     ]
+
+
+def read_runs(repository: "Repository") -> "dict[str, list[Event]]":
+    """Gather the events of every run by its name."""
+    from bot.bus.port import TASK_EVENTS, open_bus
+
+    runs: dict[str, list[Event]] = {}
+    for event in open_bus(repository.folder, repository.repository_id).read(TASK_EVENTS):
+        runs.setdefault(event.correlation_id, []).append(event)
+    return runs
 
 
 def read_approvals(args: argparse.Namespace) -> dict[str, list[str]]:
@@ -114,6 +127,7 @@ def _block(standing: "Standing", figures: str, approval: str) -> str:
         "branch": f"{standing.branch} {standing.commit[:12]}".rstrip(),
         "tag": standing.tag,
         "result": figures,
+        "coder": standing.coder,
         "approval": approval,
         "last": standing.last_event,
     }

@@ -30,12 +30,19 @@ _NAMED = {
 }
 
 
-def check_coherence(raw: Mapping[str, object]) -> list[Fault]:
-    """Find what each part allows and the whole does not; misshapen parts are passed over."""
+def check_coherence(
+    raw: Mapping[str, object], *, models: bool = False
+) -> list[Fault]:
+    """Find what each part allows and the whole does not; misshapen parts are passed over.
+
+    `models`: who asks lets models write code.
+    """
     if raw.get("kind") == "module":
-        return [*_after(raw), *_reserved(raw)]
+        return [*_after(raw), *_reserved(raw), *_unwritten(raw)]
     checks = [_entries, _after, _symbols_in_path, _named, _reserved, _one_size, _affordable]
     checks += [_reachable, _activation, _data_keys, _defaults, _searched]
+    if not models:
+        checks.append(_unwritten)
     targets = raw.get("targets")
     if isinstance(targets, list | tuple) and "freqtrade" in targets:
         checks += [_fills, _trailing, _pairs, _held_target, _early_trailing]
@@ -195,15 +202,19 @@ def _searched(raw: Mapping[str, object]) -> Iterator[Fault]:
 
 def _reserved(raw: Mapping[str, object]) -> Iterator[Fault]:
     """Refuse what the language keeps for later, so that nothing is accepted and then ignored."""
-    coder = raw.get("coder")
-    if coder in ("agent", "cli"):
-        message = "this coder is reserved: code by a model is not built yet"
-        yield Fault(("coder",), message, quoted(coder), "template, auto")
     rules = raw.get("rules")
     for name, rule in rules.items() if isinstance(rules, Mapping) else ():
         if isinstance(rule, Mapping) and "prose" in rule and rule.get("expression") is None:
             allowed = f"an expression, as {name}: rsi < 30 and close > trend"
             yield Fault(("rules", name), NOT_ANSWERED, allowed=allowed)
+
+
+def _unwritten(raw: Mapping[str, object]) -> Iterator[Fault]:
+    """Refuse code by a model where nobody is asked to write it."""
+    coder = raw.get("coder")
+    if coder in ("agent", "cli"):
+        message = "code by a model: only `stratwright run` on your machine carries it out yet"
+        yield Fault(("coder",), message, quoted(coder), "template, auto")
 
 
 def _one_size(raw: Mapping[str, object]) -> Iterator[Fault]:

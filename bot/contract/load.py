@@ -52,8 +52,10 @@ class LoadedContract:
         return _place(fault, self.source, str(self.path))
 
 
-def load_contract(path: Path) -> LoadedContract:
+def load_contract(path: Path, *, models: bool = False) -> LoadedContract:
     """Read and check a contract.
+
+    `models`: who asks lets a model write code where the contract names one as its coder.
 
     Raises:
         ContractError: with every problem found, in the order of the file.
@@ -66,16 +68,23 @@ def load_contract(path: Path) -> LoadedContract:
     data = read_file(path)
     above = path.resolve().parents
     root = next((folder for folder in above if (folder / ".git").exists()), None)
-    return parse_contract(data, form, path, root)
+    return parse_contract(data, form, path, root, models=models)
 
 
-def parse_contract(data: bytes, form: Form, path: Path, root: Path | None = None) -> LoadedContract:
+def parse_contract(
+    data: bytes,
+    form: Form,
+    path: Path,
+    root: Path | None = None,
+    *,
+    models: bool = False,
+) -> LoadedContract:
     """Checks the bytes of a contract; with mistakes, for missing candles below `root` too."""
     source = read_source(data, form)
     problems = [_flaw(flaw, source, str(path)) for flaw in source.flaws]
     contract: AnyContract | None = None
     if source.root is not None:
-        contract, faults = _check(source.root)
+        contract, faults = _check(source.root, models=models)
         spoilt = {flaw.where for flaw in source.flaws if flaw.where}
         problems += [
             _place(fault, source, str(path))
@@ -157,20 +166,23 @@ def _unreadable(name: str, error: OSError | ValueError) -> InputError:
     )
 
 
-def _check(root: dict[str | int, object]) -> tuple[AnyContract | None, list[Fault]]:
+def _check(
+    root: dict[str | int, object], *, models: bool = False
+) -> tuple[AnyContract | None, list[Fault]]:
     model: type[Contract] | type[ModuleContract] = Contract
     if root.get("kind") == "module":
         model = ModuleContract
     # Only text is a key at the top; the model reports the others.
     named = {key: value for key, value in root.items() if isinstance(key, str)}
+    asked = {"models": models}
     shape: list[Fault] = []
     contract: AnyContract | None = None
     try:
-        contract = model.model_validate(root)
+        contract = model.model_validate(root, context=asked)
     except ValidationError as error:
         shape = explain(error, root)
     told = {(fault.where, fault.message) for fault in shape}
-    shape += [f for f in check_coherence(named) if (f.where, f.message) not in told]
+    shape += [f for f in check_coherence(named, **asked) if (f.where, f.message) not in told]
     language = [] if model is ModuleContract else _check_language(named)
     known = {fault.where for fault in shape}
     faults = shape + [fault for fault in language if fault.where not in known]

@@ -2,7 +2,7 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, ValidationInfo, model_validator
 
 from bot.contract.code_paths import (
     CODE_PATH,
@@ -81,8 +81,8 @@ class Heading(Part):
         "What it does, for the reader.", "Buy oversold dips while the long trend is up.", default=""
     )
     coder: Coder = says(
-        "Who writes the code: the template, or whatever the contract needs. agent and "
-        "cli are reserved for models and refused until those are built.",
+        "Who writes the code: the template, or whatever the contract needs. With agent "
+        "`stratwright run` lets a model write it, with cli Claude Code (docs/models.md).",
         "auto",
         default="auto",
     )
@@ -190,10 +190,11 @@ class Contract(Heading):
         return (self.strategy_file, *freqtrade, self.tests_file)
 
     @model_validator(mode="after")
-    def _parts_fit_together(self) -> "Contract":
+    def _parts_fit_together(self, info: ValidationInfo) -> "Contract":
         from bot.contract.coherence import check_coherence
 
-        for fault in check_coherence(self.model_dump()):
+        asked = info.context or {}
+        for fault in check_coherence(self.model_dump(), **asked):
             raise wrong(fault.message, allowed=fault.allowed, at="coherence")
         return self
 

@@ -39,7 +39,7 @@ def open_contract(path: Path, shop: Workshop) -> tuple[LoadedContract, Answers |
         StratwrightError: no money, no time, no answer.
     """
     try:
-        return load_contract(path), None
+        return load_contract(path, models=True), None
     except ContractError as error:
         if not open_questions(error) or shop.ask is None:
             raise
@@ -108,12 +108,17 @@ def is_of(loaded: LoadedContract, transcript: Transcript) -> bool:
 
 def is_signed(answers: Answers, signers: Sequence[str]) -> bool:
     """Say whether one of the bot's keys signed the transcript's digest."""
+    return is_signed_by(answers.signature, answers.transcript.digest, signers)
+
+
+def is_signed_by(signature: str, digest: str, signers: Sequence[str]) -> bool:
+    """Say whether one of the bot's keys signed a digest."""
     keys = set()
     for line in signers:
         with suppress(ValueError):
             keys.add(parse_key(line))
     try:
-        key = verify(answers.signature, answers.transcript.digest.encode(), NAMESPACE)
+        key = verify(signature, digest.encode(), NAMESPACE)
     except ApprovalRefused:
         return False
     return key in keys

@@ -58,5 +58,6 @@ class Workshop:
     # Asks a model about the prose of a contract's document; None where there is none to ask.
     ask: Ask | None = None
     kept_answers: Path = Path()  # where this machine keeps what it was answered
+    kept_sessions: Path | None = None  # where it keeps how models wrote files that passed
     sign: Callable[[str], str] = lambda digest: ""  # the bot's signature; empty without a key
     signers: tuple[str, ...] = ()  # the public keys of that signature

@@ -50,14 +50,17 @@ def entry_files(proven: Proven) -> dict[str, bytes]:
     judged = proven.examination.judgement
     trades = int(judged.summary["total_trades"]) if judged is not None else 0
     outcome = f"proposed: {len(proven.verdicts)} gates passed, {trades} trades"
-    gates = [verdict.name for failure in failures for verdict in failure.verdicts]
+    # A candidate that was taken over knows itself what was refused before it.
+    refused = proven.candidate.refused or tuple(v for each in failures for v in each.verdicts)
+    gates = [verdict.name for verdict in refused]
     lesson = f"refused before by {', '.join(dict.fromkeys(gates))}" if gates else "none: first try"
     run = origin.correlation_id
     rows: dict[str, tuple[str, ...]] = {LOG: (run, f"`{origin.contract_path}`", outcome, lesson)}
-    if failures:
-        worst = failures[-1].verdicts[0]
+    if refused:
+        worst = refused[-1] if proven.candidate.refused else failures[-1].verdicts[0]
         named = f"{worst.name} refused {worst.where}".strip()
-        rows[LEARNED] = (named, worst.reason, f"round {len(failures) + 1} of {run} passed")
+        last = max(proven.candidate.round, len(failures) + 1)
+        rows[LEARNED] = (named, worst.reason, f"round {last} of {run} passed")
     return {place.format(run): _row(cells).encode() for place, cells in rows.items()}
 
 

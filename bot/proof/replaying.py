@@ -4,7 +4,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot.coder.model.file_coder import candidate_of, session_trouble
 from bot.coder.model.replay import replay_trouble
+from bot.coder.model.session import SESSION, SESSION_SIGNATURE, Session, read_session
 from bot.coder.model.transcript import (
     SIGNATURE,
     TRANSCRIPT,
@@ -16,7 +18,7 @@ from bot.coder.template.template_coder import TemplateCoder
 from bot.contract.load import FORMS, LoadedContract, parse_contract
 from bot.errors import InputError
 from bot.git.repository import Repository
-from bot.proof.answers import as_asked, is_of, is_signed
+from bot.proof.answers import as_asked, is_of, is_signed, is_signed_by
 from bot.proof.assignment import Answers
 from bot.proof.evidence import PROVENANCE
 from bot.proof.findings import Stop
@@ -27,7 +29,7 @@ from bot.proof.seal_check import SealCheck
 class Replayed:
     """Says what came of a replay; `trouble` is empty where every byte came out the same."""
 
-    transcript: Transcript
+    transcript: Transcript | Session
     signed: bool
     files: tuple[str, ...]
     trouble: str = ""
@@ -46,10 +48,13 @@ def replay_tag(tag: str, repository: Repository, signers: tuple[str, ...]) -> Re
     try:
         wrong = [finding for finding in sealed.check() if not finding.holds]
         found = sealed.held(f"{sealed.folder}/{TRANSCRIPT}")
+        written = sealed.held(f"{sealed.folder}/{SESSION}")
     except Stop as stop:
         raise InputError(f"{tag} cannot be read: {stop.finding.detail}") from None
     if wrong:
         raise InputError(f"{tag} cannot be replayed: {wrong[0].name}: {wrong[0].detail}")
+    if written is not None:
+        return _replay_session(sealed, read_session(written), signers)
     if found is None:
         hint = "stratwright verify computes everything of such a tag again."
         raise InputError(f"no model took part in {tag}: it has no {TRANSCRIPT}", hint)
@@ -59,6 +64,23 @@ def replay_tag(tag: str, repository: Repository, signers: tuple[str, ...]) -> Re
     loaded = parse_contract(sealed.read(path.as_posix()), FORMS[path.suffix.lower()], path)
     files, trouble = _compare(sealed, loaded, answers.transcript)
     return Replayed(answers.transcript, is_signed(answers, signers), files, trouble)
+
+
+def _replay_session(sealed: SealCheck, session: Session, signers: tuple[str, ...]) -> Replayed:
+    """Carry out the stored calls again, and compare the files with the tag's."""
+    path = Path(sealed.claim.contract_path)
+    data, form = sealed.read(path.as_posix()), FORMS[path.suffix.lower()]
+    contract = parse_contract(data, form, path, models=True).strategy
+    signature = (sealed.held(f"{sealed.folder}/{SESSION_SIGNATURE}") or b"").decode(
+        "ascii", "replace"
+    )
+    contents = candidate_of(session, "").contents
+    trouble = session_trouble(session, contract, path.as_posix())
+    delivered = {p: c for p, c in contents.items() if p in sealed.claim.subjects}
+    odd = [p for p, content in delivered.items() if sealed.held(p) != content]
+    trouble = trouble or (f"{odd[0]} comes out otherwise" if odd else "")
+    signed = is_signed_by(signature, session.digest, signers)
+    return Replayed(session, signed, tuple(delivered), trouble)
 
 
 def _compare(

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, replace
 
 from bot.coder.model.prices import dollars
+from bot.coder.model.session import SESSION, SESSION_SIGNATURE, read_session
 from bot.coder.port import Candidate
 from bot.contract.digest import contract_digest
 from bot.contract.language.program import Program
@@ -23,7 +24,7 @@ from bot.report.holding import held_value
 from bot.report.page import report_html
 from bot.report.picture import PICTURE, picture
 from bot.report.proposal import pull_request_body
-from bot.report.story import Story
+from bot.report.story import Story, Written
 from bot.sweep.search import FILE as SEARCH
 
 
@@ -53,6 +54,7 @@ def seal(proven: Proven, destination: Destination) -> Sealed:
     work, examination = proven.work, proven.examination
     files = dict(examination.results)
     files["gates.json"] = gates_file(examination.verdicts, work.targets.notes)
+    files |= proven.candidate.evidence
     if work.answers is not None:
         files |= work.answers.files
     if work.searched is not None:
@@ -146,8 +148,19 @@ def tell_story(proven: Proven, destination: Destination) -> Story:
         notes=work.targets.notes,
         answered=_answered(work),
         searched=work.searched.search.told if work.searched else None,
+        written=_written(candidate),
         compact=json.loads(examination.results["summary.json"]).get("compact", {}),
     )
+
+
+def _written(candidate: Candidate) -> Written | None:
+    """Tells how a model wrote the files, if one did."""
+    data = candidate.evidence.get(SESSION)
+    if data is None:
+        return None
+    session, signed = read_session(data), SESSION_SIGNATURE in candidate.evidence
+    cost = dollars(session.cost)
+    return Written(session.rounds, len(session.exchanges), cost, session.prices, signed)
 
 
 def _answered(work: Assignment) -> Answered | None:

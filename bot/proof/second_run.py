@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from bot.coder.model.file_coder import MODEL_CODERS, StoredCoder, session_trouble
 from bot.coder.model.replay import replay_trouble
+from bot.coder.model.session import SESSION, SESSION_SIGNATURE, Session, read_session
 from bot.coder.model.transcript import SIGNATURE, TRANSCRIPT, read_transcript
 from bot.coder.port import Candidate, Coder
 from bot.contract.load import FORMS, LoadedContract, parse_contract
@@ -13,7 +15,7 @@ from bot.errors import InputError, StratwrightError, WorldError
 from bot.gates.freqtrade.installation import HOW_TO_INSTALL, find_freqtrade
 from bot.gates.port import Case
 from bot.gates.table import STATIC
-from bot.proof.answers import as_asked, is_of, is_signed
+from bot.proof.answers import as_asked, is_of, is_signed, is_signed_by
 from bot.proof.assignment import Answers, Assignment, assign_in
 from bot.proof.comparison import find_differences, written
 from bot.proof.edges import Prover
@@ -44,7 +46,10 @@ class SecondRun:
         self.claim = sealed.claim
         self.loaded = self._contract()
         self.contract = self.loaded.strategy
-        self.coder = open_coder(self.contract)
+        self.session = self._session()
+        self.coder: Coder = (
+            StoredCoder(*self.session) if self.session else open_coder(self.contract)
+        )
         self.targets = self._targets()
 
     @property
@@ -175,6 +180,11 @@ class SecondRun:
 
     def origin(self, signers: Sequence[str]) -> Iterator[Finding]:
         """Who gave the answers that the expressions follow from: proven only by a signature."""
+        if self.session is not None:
+            signed = is_signed_by(self.session[1], self.session[0].digest, signers)
+            known = "rebuilt from the stored session, which the bot signed"
+            outcome = Outcome.HOLDS if signed else Outcome.NOT_VERIFIED
+            yield Finding("session", outcome, known if signed else "rebuilt; origin unproven")
         if self.answers is None:
             return
         trouble = replay_trouble(self._asked(self.answers), self.answers.transcript)
@@ -205,11 +215,29 @@ class SecondRun:
             raise Stop("answers", Outcome.BROKEN, detail)
         return answers
 
+    def _session(self) -> tuple[Session, str] | None:
+        """How a model wrote the files, as the evidence has it; they must follow from it."""
+        sealed, contract = self.sealed, self.contract
+        found = sealed.held(f"{sealed.folder}/{SESSION}")
+        if contract.coder not in MODEL_CODERS:
+            return None
+        if found is None:
+            raise Stop("session", Outcome.BROKEN, f"a model wrote it, and there is no {SESSION}")
+        try:
+            session = read_session(found)
+        except InputError as error:
+            raise Stop("session", Outcome.BROKEN, error.message) from None
+        trouble = session_trouble(session, contract, self.claim.contract_path)
+        if trouble:
+            raise Stop("session", Outcome.BROKEN, trouble)
+        signature = sealed.held(f"{sealed.folder}/{SESSION_SIGNATURE}") or b""
+        return session, signature.decode("ascii", "replace")
+
     def _contract(self) -> LoadedContract:
         path = Path(self.claim.contract_path)
         content = self.sealed.read(path.as_posix())
         try:
-            loaded = parse_contract(content, FORMS[path.suffix], path)
+            loaded = parse_contract(content, FORMS[path.suffix], path, models=True)
             loaded.strategy  # noqa: B018 - raises for a module's
         except (StratwrightError, KeyError) as error:
             detail = f"it cannot be read: {str(error)[:300]}"

@@ -88,6 +88,7 @@ def _verdict(story: Story) -> str:
     mark = "✅" if story.accepted else "❌"
     lines = [
         f"## {mark} {verdict_title(story)}",
+        _written(story),
         f"**{result_line(story)}**",
         markdown_text(no_trade_words(story.summary), 2000),
         f"{markdown_text(story.contract.name, 80)} · {markdown_text(market_line(story), 300)}",
@@ -99,6 +100,21 @@ def _verdict(story: Story) -> str:
     if story.failed:
         lines.append("\n".join(_refused(verdict) for verdict in story.failed[:5]))
     return "\n\n".join(line for line in lines if line)
+
+
+def _written(story: Story) -> str:
+    """Who wrote the code, where the template did not, and what stands behind it."""
+    told = story.written
+    if told is None:
+        return ""
+    signed = "The bot signed" if told.signed else "Nobody signed"
+    return (
+        f"**{markdown_text(story.model, 100)} wrote this code; the template did not.** Its "
+        "decisions are the contract's own on all candles and places that the gates asked about. "
+        f"{counted(told.rounds, 'round')}, {counted(told.calls, 'call')}, "
+        f"{markdown_text(told.cost_usd, 20)} US dollars by the prices of "
+        f"{markdown_text(told.prices, 40)}. {signed} how: `session.json` in the evidence."
+    )
 
 
 def _refused(verdict: Judged) -> str:

@@ -49,6 +49,17 @@ class Judged(Protocol):
 
 
 @dataclass(frozen=True)
+class Written:
+    """Tells how a model wrote the code."""
+
+    rounds: int
+    calls: int
+    cost_usd: str
+    prices: str
+    signed: bool
+
+
+@dataclass(frozen=True)
 class Story:
     """What was asked for, what was proven, what came out and where it all came from.
 
@@ -74,6 +85,7 @@ class Story:
         held: UTC milliseconds and the value of buying and holding; see `holding.held_value`.
         answered: what a model made of the rules that the contract gives in prose, if one did.
         searched: what the search of its values found, as search.json tells it, if one was made.
+        written: how a model wrote the code, if one did.
         behaviour_change: the trades against the version on the base branch, if there is one.
         base_summary: that version's figures on the same candles.
         previous: the tag that the pull request showed before this one; empty if it is new.
@@ -105,6 +117,7 @@ class Story:
     held: Curve = NO_CURVE
     answered: Answered | None = None
     searched: Mapping[str, Any] | None = None
+    written: Written | None = None
     behaviour_change: BehaviourChange | None = None
     base_summary: Summary | None = None
     previous: str = ""

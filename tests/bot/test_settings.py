@@ -27,13 +27,12 @@ def test_what_is_said_counts() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (b"coder: {type: cli}\n", "the CLI coder is not built yet"),
+        (b"coder: {type: cli}\n", "write coder: cli there"),
         (b"coder: {type: robot}\n", "coder.type"),
-        (b"coder: {max_turns: 3}\n", "not built yet"),
-        (b"coder: {cli_path: x}\n", "not built yet"),
-        (b"coder: {allowed_tools: [Read]}\n", "not built yet"),
-        (b"coder: {max_steps: 3}\n", "not built yet"),
-        (b"coder: {max_file_changes: 3}\n", "not built yet"),
+        (b"coder: {max_turns: 0}\n", "coder.max_turns"),
+        (b"coder: {allowed_tools: [WebFetch]}\n", "allowed_tools knows"),
+        (b"coder: {max_steps: 0}\n", "coder.max_steps"),
+        (b"coder: {max_file_changes: 99}\n", "coder.max_file_changes"),
         (b"coder: {output_format: text}\n", "coder.output_format"),
         (b"coder: {max_cost_per_day_usd: -1}\n", "coder.max_cost_per_day_usd"),
         (b"coder: {max_cost_per_day_usd: .inf}\n", "coder.max_cost_per_day_usd"),

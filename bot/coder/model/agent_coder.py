@@ -5,12 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.coder.budget import Budget, ledger_folder
 from bot.coder.by_text import ByText
 from bot.coder.model.agent import Conversation, Setting
 from bot.coder.model.calls import Model, Reply, Request
 from bot.coder.model.drafting import IssueText
-from bot.coder.model.prices import price_of
+from bot.coder.model.meter import Meter
 from bot.coder.model.transcript import Transcript, by_answers
 from bot.coder.port import Candidate, Failure
 from bot.coder.template.template_coder import TemplateCoder
@@ -19,7 +18,7 @@ from bot.contract.document.problems import ContractError
 from bot.contract.document.source import read_source
 from bot.contract.load import FORMS, LoadedContract, parse_contract
 from bot.contract.model import AnyContract
-from bot.errors import StratwrightError, WorldError
+from bot.errors import StratwrightError
 from bot.settings import CoderSettings
 
 
@@ -51,32 +50,19 @@ class Asking:
         return self._within_limits(lambda talk: talk.draft(issue))
 
     def _within_limits(self, talk_to: Callable[[Conversation], Transcript]) -> Transcript:
-        given, begun = self.settings, time.monotonic()
-        price = price_of(given.model, given.price_per_million_usd)
-        here, today = given.max_cost_per_invocation_usd, given.max_cost_per_day_usd
-        budget = Budget(
-            int(here * 1_000_000), int(today * 1_000_000), self.ledger or ledger_folder()
-        )
+        meter = Meter(self.settings, self.ledger)
 
         def book(request: Request) -> Callable[[Reply | None, bool], int]:
-            name = budget.set_aside(price.at_most(request.size, request.max_tokens))
+            settled = meter.book(request.size, request.max_tokens)
 
             def settle(reply: Reply | None, billed: bool) -> int:
                 unknown = None if billed else 0
-                return budget.settle(name, price.of(reply.usage) if reply else unknown)
+                return settled(meter.price.of(reply.usage) if reply else unknown)
 
             return settle
 
-        def timeout() -> float:
-            left = given.timeout_seconds - (time.monotonic() - begun)
-            if left <= 0:
-                message = f"the model took longer than {given.timeout_seconds:g} s in all"
-                raise WorldError(message, "Raise coder.timeout_seconds, or run again.")
-            return min(given.step_timeout, left)
-
-        heat = given.temperature if price.temperature else None
-        setting = Setting(given.model, heat, price.date)
-        talk = Conversation(self.open_model(), setting, timeout, book, self.wait)
+        setting = Setting(self.settings.model, meter.heat, meter.price.date)
+        talk = Conversation(self.open_model(), setting, meter.timeout, book, self.wait)
         try:
             return talk_to(talk)
         except StratwrightError as error:

@@ -1,18 +1,18 @@
 """Carries requests to the Messages API by Anthropic's own SDK, as a stream."""
 
+import json
 import os
 import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from bot.coder.model.calls import MOST_CHARACTERS, CallFailed, Message, Reply, Request
+from bot.coder.model.calls import MOST_CHARACTERS, CallFailed, Reply, Request
 from bot.coder.model.reply import SCHEMAS
 from bot.errors import InputError
 from bot.redaction import known_secrets, redact
 
 if TYPE_CHECKING:
     import anthropic
-    from anthropic.types import MessageParam
 
 KEY = "ANTHROPIC_API_KEY"
 HOW_TO_INSTALL = "Install it: pip install '.[model]' in a checkout."
@@ -24,6 +24,8 @@ _COUNTED = (
 )
 _AGAIN = (408, 409, 429)
 _LONGEST_WAIT_S = 60.0
+# Text, calls of tools (id, name, arguments), why it stopped, what it counted.
+Parts = tuple[str, list[tuple[str, str, str]], str, dict[str, int]]
 
 
 class MessagesApi:
@@ -50,11 +52,29 @@ class MessagesApi:
 
     def ask(self, request: Request, timeout_s: float) -> Reply:
         """Send a request and wait for the whole answer."""
+        heated = {} if request.temperature is None else {"temperature": request.temperature}
+        sent = {
+            "model": request.model,
+            "max_tokens": request.max_tokens,
+            "system": request.system,
+            "messages": [{"role": each.role, "content": each.content} for each in request.messages],
+            "output_config": {"format": {"type": "json_schema", "schema": SCHEMAS[request.answer]}},
+            "extra_body": heated,
+        }
+        text, _, stop_reason, usage = self.send(sent, timeout_s)
+        return Reply(text=text[:MOST_CHARACTERS], stop_reason=stop_reason, usage=usage)
+
+    def send(self, sent: dict[str, Any], timeout_s: float) -> Parts:
+        """Send what the SDK takes; gives text, calls of tools, why it stopped and what it counted.
+
+        Raises:
+            CallFailed: there is no whole answer.
+        """
         import anthropic
         import httpx2
 
         try:
-            return self._stream(request, timeout_s)
+            return self._stream(sent, timeout_s)
         except anthropic.APIStatusError as error:
             again = error.status_code in _AGAIN or error.status_code >= 500
             words = f"the model's service answered {error.status_code}: {_clean(error.message)}"
@@ -71,18 +91,9 @@ class MessagesApi:
             words = f"the answer broke off or is malformed: {name}: {_clean(str(error))}"
             raise CallFailed(words, 0.0, billed=True) from None
 
-    def _stream(self, request: Request, timeout_s: float) -> Reply:
+    def _stream(self, sent: dict[str, Any], timeout_s: float) -> Parts:
         begun = time.monotonic()
-        heated = {} if request.temperature is None else {"temperature": request.temperature}
-        with self._client.messages.stream(
-            model=request.model,
-            max_tokens=request.max_tokens,
-            system=request.system,
-            messages=[_turn(each) for each in request.messages],
-            output_config={"format": {"type": "json_schema", "schema": SCHEMAS[request.answer]}},
-            extra_body=heated,
-            timeout=timeout_s,
-        ) as stream:
+        with self._client.messages.stream(**sent, timeout=timeout_s) as stream:
             for _ in stream:
                 # The SDK's own limit counts from one piece to the next.
                 if time.monotonic() - begun > timeout_s:
@@ -90,9 +101,14 @@ class MessagesApi:
             message = stream.get_final_message()
         if message.stop_reason is None:
             raise ValueError("the stream ended before the answer did")
+        secrets = known_secrets()
         text = "".join(part.text for part in message.content if part.type == "text")
-        cleaned = redact(text, known_secrets())[:MOST_CHARACTERS]
-        return Reply(text=cleaned, stop_reason=message.stop_reason, usage=_usage(message.usage))
+        calls = [
+            (part.id, part.name, redact(json.dumps(part.input, ensure_ascii=False), secrets))
+            for part in message.content
+            if part.type == "tool_use"
+        ]
+        return redact(text, secrets), calls, message.stop_reason, _usage(message.usage)
 
 
 def _keeps_secret(address: str) -> bool:
@@ -100,12 +116,6 @@ def _keeps_secret(address: str) -> bool:
     parts = urlsplit(address)
     local = parts.hostname in ("127.0.0.1", "::1", "localhost")
     return parts.scheme == "https" or (parts.scheme == "http" and local)
-
-
-def _turn(message: Message) -> "MessageParam":
-    if message.role == "assistant":
-        return {"role": "assistant", "content": message.content}
-    return {"role": "user", "content": message.content}
 
 
 def _usage(usage: Any) -> dict[str, int]:

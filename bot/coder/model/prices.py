@@ -71,6 +71,14 @@ def price_of(model: str, given: tuple[float, float] | None = None) -> Price:
     return Price(str(table["date"]), **rows[name])
 
 
+def is_known(model: str) -> bool:
+    """Say whether the table has a model, and so whether it is known to have tools of its own."""
+    rows = _table()["models"]
+    return isinstance(rows, dict) and any(
+        model == row or model.startswith(f"{row}-20") for row in rows
+    )
+
+
 def dollars(millionths: int) -> str:
     """Write a sum for people and records."""
     return f"{millionths / 1e6:.6f}"

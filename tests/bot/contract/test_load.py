@@ -321,7 +321,8 @@ def test_roi_minutes_may_be_numbers_or_text(form: Form) -> None:
         ({"optimize": {"metric": "sharp"}}, "optimize.metric", 'did you mean "sharpe"'),
         ({"optimized": {"sets": 1}}, "optimized", "nobody asked for a search"),
         ({"coder": "robot"}, "coder", "template, agent, cli, auto"),
-        ({"coder": "agent"}, "coder", "not built yet"),
+        ({"coder": "agent"}, "coder", "carries it out yet"),
+        ({"coder": "cli"}, "coder", "carries it out yet"),
         ({"coder": "cli"}, "coder", "allowed: template, auto"),
         ({"rules.enter_long": {"prose": "x"}}, "rules.enter_long", "an expression, as enter_long"),
         (

@@ -305,6 +305,7 @@ def test_status_says_where_a_task_stands(world: World, capsys: pytest.CaptureFix
         "commit": one.head,
         "pull_request": 1,
         "last_event": "2026-11-07T14:30:00.000Z PR_OPENED",
+        "coder": "",
         "figures": {},  # this proposal has no summary
         "approvals": [],
     }

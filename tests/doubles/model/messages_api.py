@@ -88,6 +88,28 @@ def answers(expression: str, *assumptions: str, cannot: str = "", **usage: int) 
     return says(json.dumps(given), "end_turn", **usage)
 
 
+def uses(*calls: tuple[str, Body], text: str = "", **usage: int) -> Step:
+    """Stream calls of tools, behind a text."""
+
+    def step(exchange: Exchange) -> None:
+        used = {**USAGE, **usage}
+        exchange.open_message(used)
+        exchange.chunk(text or "Next.")
+        exchange.event("content_block_stop", {"index": 0})
+        for number, (name, args) in enumerate(calls, 1):
+            block = {"type": "tool_use", "id": f"toolu_{id(exchange)}_{number}", "name": name}
+            begun = {"index": number, "content_block": {**block, "input": {}}}
+            exchange.event("content_block_start", begun)
+            delta = {"type": "input_json_delta", "partial_json": json.dumps(args)}
+            exchange.event("content_block_delta", {"index": number, "delta": delta})
+            exchange.event("content_block_stop", {"index": number})
+        ended = {"stop_reason": "tool_use" if calls else "end_turn", "stop_sequence": None}
+        exchange.event("message_delta", {"delta": ended, "usage": used})
+        exchange.event("message_stop", {})
+
+    return step
+
+
 def fails(code: int, kind: str = "api_error", **headers: str) -> Step:
     """Answer with a status, at once and without a wait."""
     return lambda exchange: exchange.status(code, kind, "no", **{"retry_after": "0", **headers})
@@ -166,6 +188,17 @@ def serving(script: Sequence[Step] = (), otherwise: Step | None = None) -> Itera
         thread.join()
 
 
+def unanswered(messages: list[Body]) -> str:
+    """What the real service says of calls without results, and of results without calls."""
+    for said, told in zip(messages[1::2], messages[2::2], strict=True):
+        asked = [part["id"] for part in said["content"] if part["type"] == "tool_use"]
+        got = [part["tool_use_id"] for part in told["content"] if part["type"] == "tool_result"]
+        if asked != got:
+            return "`tool_use` ids were found without `tool_result` blocks immediately after"
+    empty = [part for m in messages for part in m["content"] if part.get("text") == ""]
+    return "text content blocks must be non-empty" if empty else ""
+
+
 def complaint(path: str, headers: dict[str, str], body: Body) -> str:
     """What the real service would refuse."""
     named = {name.lower(): value for name, value in headers.items()}
@@ -177,8 +210,11 @@ def complaint(path: str, headers: dict[str, str], body: Body) -> str:
         return "no key"
     if roles != [("user", "assistant")[number % 2] for number in range(len(roles))] or not roles:
         return "turns must alternate, the user's first"
-    if body.get("output_config", {}).get("format", {}).get("type") != "json_schema":
+    writes = isinstance(body.get("system"), list)  # a coder that writes files, by its tools
+    if not writes and body.get("output_config", {}).get("format", {}).get("type") != "json_schema":
         return "no schema"
+    if writes and (wrong := unanswered(body["messages"])):
+        return wrong
     if "temperature" in body and re.match("claude-[a-z]+-5", body["model"]):
         return "`temperature` is deprecated for this model"
     return ""
