@@ -139,7 +139,7 @@ def _digest_of_code(listed: Mapping[str, str]) -> str:
 
 
 def _symbols(path: str, data: bytes) -> tuple[str, ...]:
-    loaded = parse_contract(data, FORMS[Path(path).suffix], Path(path))
+    loaded = parse_contract(data, FORMS[Path(path).suffix], Path(path), models=True)
     return tuple(sorted(loaded.strategy.market.symbols))
 
 

@@ -95,7 +95,7 @@ def in_order(paths: list[Path]) -> list[Path]:
     needs: dict[Path, list[tuple[str, str]]] = {}
     for path in given:
         try:
-            contract = load_contract(path).contract
+            contract = load_contract(path, models=True).contract
         except InputError:
             needs[path] = []  # told when its turn comes; the others are not held up
             continue

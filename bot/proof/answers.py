@@ -45,8 +45,8 @@ def open_contract(path: Path, shop: Workshop) -> tuple[LoadedContract, Answers |
             raise
         data = read_file(path)
         source = read_source(data, FORMS[path.suffix.lower()])
-        if (source.root or {}).get("coder") == "template":
-            raise  # the author wants no model
+        if (source.root or {}).get("coder") in ("template", "agent", "cli"):
+            raise  # the author wants no model, or one that writes code from exact rules
     return answer_contract(data, path, shop)
 
 

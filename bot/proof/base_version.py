@@ -80,7 +80,7 @@ def contract_of(repository: Repository, commit: str, sealed: bytes) -> Contract 
         text = repository.read(commit, str(path)) if commit else None
         if text is None:
             return None
-        loaded = parse_contract(text, FORMS[path.suffix], repository.root / path)
+        loaded = parse_contract(text, FORMS[path.suffix], repository.root / path, models=True)
         same = contract_digest(loaded.strategy) == named["digest"]
         return loaded.strategy if same else None
     except (ValueError, KeyError, TypeError, StratwrightError):

@@ -123,7 +123,7 @@ def refuse_other_contract(
     if other == path:
         return
     try:
-        held = load_contract(repository.root / other).contract
+        held = load_contract(repository.root / other, models=True).contract
     except InputError:
         return  # moved away, or a contract no more: the task is free
     if TaskName(held.workflow, held.task) == task:

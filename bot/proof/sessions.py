@@ -20,6 +20,8 @@ _MOST_FILES = 300
 _MOST_BYTES = 100_000
 _READABLE = ("Backtest/codes", "contracts", "tests")
 _KINDS = (".py", ".yaml", ".yml", ".md")
+# What coding programs obey where they find it.
+_OBEYED = frozenset({"claude.md", "claude.local.md", "agents.md"})
 
 
 def adopt(
@@ -68,8 +70,14 @@ def readable_files(repository: Repository) -> dict[str, bytes]:
     chosen = {
         path: entry.id
         for path, entry in sorted(entries.items())
-        if entry.mode == "100644" and entry.size <= _MOST_BYTES and path.endswith(_KINDS)
+        if entry.mode == "100644" and entry.size <= _MOST_BYTES and _is_readable(path)
     }
     listed = dict(list(chosen.items())[:_MOST_FILES])
     held = repository.blobs(listed.values())
     return {path: held[name] for path, name in listed.items()}
+
+
+def _is_readable(path: str) -> bool:
+    parts = path.lower().split("/")
+    hidden = any(part.startswith(".") for part in parts)
+    return path.endswith(_KINDS) and not hidden and parts[-1] not in _OBEYED
