@@ -30,9 +30,7 @@ _NAMED = {
 }
 
 
-def check_coherence(
-    raw: Mapping[str, object], *, models: bool = False
-) -> list[Fault]:
+def check_coherence(raw: Mapping[str, object], *, models: bool = False) -> list[Fault]:
     """Find what each part allows and the whole does not; misshapen parts are passed over.
 
     `models`: who asks lets models write code.

@@ -94,15 +94,22 @@ def test_two_rounds_fail_and_the_third_is_proposed(asked: World, sandbox: Rememb
     ]
     costs = [cost for _, cost in told if cost is not None]
     assert costs == pytest.approx([2 * STEP, 4 * STEP, 6 * STEP])
+    # What failed and what came of it is an entry for the brain.
+    learned = f"brain/learnings/entries/{result.correlation_id}.md"
+    assert "refused" in sh(asked.work, "show", f"{result.commit}:{learned}")
+
+
+def test_what_a_model_wrote_is_shown_kept_replayed_and_not_simply_trusted(
+    asked: World, sandbox: Remembering
+) -> None:
+    result, _ = line(asked, sandbox, writes(good(asked)))
+    assert result.status == "proposed"
     trailers = sh(asked.work, "log", "-1", "--format=%B", result.commit)
     assert "Coder: agent" in trailers
     assert "Model: claude-sonnet-5-5" in trailers
     body = open_forge("local", open_repository(asked.work)).get(1).draft.body
-    for words in ("claude-sonnet-5-5 wrote this code", "3 rounds", "0.019200", "session.json"):
+    for words in ("claude-sonnet-5-5 wrote this code", "1 round", "0.006400", "session.json"):
         assert words in body
-    # What failed and what came of it is an entry for the brain.
-    learned = f"brain/learnings/entries/{result.correlation_id}.md"
-    assert "refused" in sh(asked.work, "show", f"{result.commit}:{learned}")
     # The same again asks nobody and changes nothing.
     again, quiet = line(asked, sandbox, [])
     assert (again.status, again.tag, quiet.asked) == ("unchanged", result.tag, [])
@@ -120,7 +127,7 @@ def test_two_rounds_fail_and_the_third_is_proposed(asked: World, sandbox: Rememb
     assert open_ends == [("session", "rebuilt; origin unproven")]
     assert found.outcome is Outcome.NOT_VERIFIED
     shown = stratwright(asked.work, "status").stdout
-    assert "coder     3 rounds, 0.019200 US dollars" in shown
+    assert "coder     1 round, 0.006400 US dollars" in shown
 
 
 def test_three_refused_rounds_are_blocked_with_all_errors(
@@ -135,7 +142,9 @@ def test_three_refused_rounds_are_blocked_with_all_errors(
     result, server = line(asked, sandbox, [*writes(secret), *writes(orders), *writes("x = 1\n")])
     assert (result.status, result.tag, len(server.asked)) == ("blocked", "", 6)
     one, two, three = result.note.split("\n")[1:]
-    assert one.startswith("round 1: secrets: ")
+    # A secret is taken out of an answer before it is written, sent back or kept.
+    assert one.startswith("round 1: bandit: ")
+    assert "sk-ant" not in result.note
     assert two.startswith("round 2: ")
     assert "run_live" in two
     assert three.startswith("round 3: ")
