@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from bot.bus.port import open_bus
 from bot.coder.port import Coder
 from bot.contract.model import AnyContract
-from bot.errors import InputError, WorldError
+from bot.errors import MANUAL, InputError, WorldError
 from bot.files import cache_folder
 from bot.forge.port import open_forge
 from bot.gates.freqtrade.installation import find_freqtrade
@@ -167,7 +167,7 @@ def open_coder(contract: AnyContract, settings: Settings, bench: "Bench | None" 
 
     if bench is None or not settings.coder.enabled or settings.coder.type == "template":
         message = f"coder: {contract.coder} lets a model write the code, and none may be asked here"
-        raise InputError(message, "Write coder: auto, or see docs/models.md.")
+        raise InputError(message, f"Write coder: auto, or see {MANUAL}/models.md.")
     return CliCoder(bench) if contract.coder == "cli" else FileCoder(bench)
 
 

@@ -82,7 +82,7 @@ class Heading(Part):
     )
     coder: Coder = says(
         "Who writes the code: the template, or whatever the contract needs. With agent "
-        "`stratwright run` lets a model write it, with cli Claude Code (docs/models.md).",
+        "`stratwright run` lets a model write it, with cli Claude Code.",
         "auto",
         default="auto",
     )

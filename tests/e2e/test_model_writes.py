@@ -108,7 +108,7 @@ def test_what_a_model_wrote_is_shown_kept_replayed_and_not_simply_trusted(
     assert "Coder: agent" in trailers
     assert "Model: claude-sonnet-5-5" in trailers
     body = open_forge("local", open_repository(asked.work)).get(1).draft.body
-    for words in ("claude-sonnet-5-5 wrote this code", "1 round", "0.006400", "session.json"):
+    for words in ("wrote this code; the template did not", "1 round", "0.006400", "session.json"):
         assert words in body
     # The same again asks nobody and changes nothing.
     again, quiet = line(asked, sandbox, [])
