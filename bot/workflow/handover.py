@@ -118,8 +118,8 @@ def write_case(folder: Path, key: str, case: Handover) -> str:
         "contract_path": case.contract_path,
         "contract": _packed(case.contract),
         "candles": {path: _packed(data) for path, data in case.candles.items()},
-        "candidate": asdict(case.candidate),
-        "refused": [asdict(candidate) for candidate in case.refused],
+        "candidate": _plain(case.candidate),
+        "refused": [_plain(candidate) for candidate in case.refused],
         "talk": asdict(case.talk) if case.talk else None,
     }
     return _write(case_path(folder, key), values)
@@ -250,6 +250,10 @@ def _texts(value: object) -> dict[str, str]:
     if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
         raise ValueError("an object of texts was expected")
     return value
+
+
+def _plain(candidate: Candidate) -> dict[str, object]:
+    return {name: getattr(candidate, name) for name in _CANDIDATE}
 
 
 def _candidate(value: object) -> Candidate:
