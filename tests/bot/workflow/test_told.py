@@ -37,7 +37,7 @@ def test_a_refusal_stands_on_the_commit_that_brought_the_contract(world: World) 
     assert forge.threads.all(Thread(commit=later)) == ()
 
 
-@pytest.mark.parametrize("reserved", ["coder: agent", "coder: cli", "optimize: {trials: 5}"])
+@pytest.mark.parametrize("reserved", ["coder: agent", "coder: cli"])
 def test_what_is_not_built_yet_is_refused_when_it_is_pushed(world: World, reserved: str) -> None:
     before, after = world.commit({PATH: f"{DIP}{reserved}\n"})
     ran = run_event(world, "push", push(before, after))
