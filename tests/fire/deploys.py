@@ -202,7 +202,10 @@ class Stage:
             elif isinstance(entry, Halt | Rollback):
                 told += (entry.scope, entry.by, entry.reason)
             entries.append(told)
-        made = [(d.environment, d.sha, d.statuses[-1].state) for d in record.deployments.values()]
+        made = [
+            (d.environment, d.sha, d.statuses[-1].state if d.statuses else "")
+            for d in record.deployments.values()
+        ]
         issues = [issue.title for issue in record.issues.values() if issue.pull is None]
         title = re.sub(r"[0-9]{10}", "N", self.scene.told.split("\n")[1]) if self.scene.told else ""
         others = {name: sha for name, sha in refs(self.scene.world).items() if BRANCH not in name}
