@@ -145,6 +145,7 @@ def _ceilings(
     """What each job may pay a model, empty where nothing asks; 0 where nobody knows the day."""
     from bot.clock import MACHINE_CLOCK
     from bot.errors import WorldError
+    from bot.forge.reasons import reason_of
     from bot.workflow.costs import ceilings, spent_on
 
     asking = {item.key for item in items if item.asks}
@@ -154,8 +155,9 @@ def _ceilings(
     try:
         spent = spent_on(context.repository, MACHINE_CLOCK.now().date().isoformat())
     except WorldError as error:
-        say(f"no model is asked: {error.message}")
-        context.runner.summary(f"Stratwright: no model is asked: {error.message}")
+        words = f"no model is asked [{reason_of(error)}]: {error.message}"
+        say(words)
+        context.runner.summary(f"Stratwright: {words}")
         return tuple("0" if count else "" for count in counts)
     told = ceilings(context.settings.coder, spent, counts)
     say(told.words)

@@ -236,7 +236,7 @@ def test_an_entry_that_nobody_can_read_stops_all_calls(world: World) -> None:
         ran, server = run(world, "push", event, [], number=number)
         assert server.asked == []
         assert ran.codes["write"] == 5
-        assert "no model is asked" in ran.summary
+        assert "no model is asked [world-failed]" in ran.summary
         assert "max_cost_per_day_usd" in told(world, event["after"])
 
 
