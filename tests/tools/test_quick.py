@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.quick import changed_files, choose
+from tools.quick import changed_files, choose, none_ran
 
 
 @pytest.fixture
@@ -70,3 +70,19 @@ def test_committed_uncommitted_and_new_files_are_the_change(house: Path) -> None
     (house / "docs/gates.md").write_text("more\n")
     (house / "new.py").write_text("\n")
     assert changed_files(house) == ["bot/plan.py", "docs/gates.md", "new.py"]
+
+
+@pytest.mark.parametrize(
+    ("cases", "expected"),
+    [
+        ("<testcase/><testcase><skipped/></testcase>", False),
+        ("<testcase><skipped/></testcase><testcase><skipped/></testcase>", True),
+        ("", False),
+    ],
+)
+def test_a_minute_in_which_no_test_ran_is_no_success(
+    cases: str, expected: bool, tmp_path: Path
+) -> None:
+    report = tmp_path / "quick.xml"
+    report.write_text(f"<testsuites><testsuite>{cases}</testsuite></testsuites>")
+    assert none_ran(report) is expected
