@@ -78,11 +78,11 @@ def test_invisible_characters_are_refused_by_the_contract_itself() -> None:
     assert read_contract("contracts/issue_7.yaml", made.encode(), Path("/nowhere")).problems
 
 
-@pytest.mark.parametrize("reserved", ["coder: agent", "coder: cli", "optimize: {trials: 5}"])
-def test_what_is_not_built_yet_is_refused_in_a_form_too(reserved: str) -> None:
-    made = text(Anything_else=f"```yaml\n{reserved}\n```")
-    (problem,) = read_contract("contracts/issue_7.yaml", made.encode(), Path("/nowhere")).problems
-    assert "is reserved" in str(problem)
+@pytest.mark.parametrize("coder", ["agent", "cli"])
+def test_code_by_a_model_is_refused_in_a_form_too(coder: str) -> None:
+    made = text(Anything_else=f"```yaml\ncoder: {coder}\n```")
+    found = read_contract("contracts/issue_7.yaml", made.encode(), Path("/nowhere")).problems
+    assert [str(one) for one in found if "only `stratwright run` on your machine" in str(one)]
 
 
 @examples(150)
