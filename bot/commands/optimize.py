@@ -68,7 +68,8 @@ def run(args: argparse.Namespace) -> int:
     played = [dict(row.values) for row in found.result.rows]
     played += [dict(values) for values in (walked.sets if walked else ())]
     in_all = note_tries(contract, data, root, "optimize", played)
-    found = replace(found, result=with_ledger(found.result, data.candles, in_all))
+    own = len({tuple(values.values()) for values in played})
+    found = replace(found, result=with_ledger(found.result, data.candles, in_all, own))
     if args.out is not None:
         write_sets(args.out, found.result)
     if args.json:

@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
             *(counted.set, args.worlds),
         )
     counted_in_all = note_tries(contract, data, root, "sweep", sets)
-    result = with_ledger(result, data.candles, counted_in_all)
+    result = with_ledger(result, data.candles, counted_in_all, len(sets))
     if args.out is not None:
         write_sets(args.out, result)
     if args.json:

@@ -82,14 +82,26 @@ def luck_of(
     return deflate(luck, rows, periods_per_year, len(rows))
 
 
-def deflate(luck: Luck, rows: Sequence[Tried], periods_per_year: float | None, trials: int) -> Luck:
-    """Judge the first of some sets as the best of so many trials, those of other days too."""
+def deflate(
+    luck: Luck,
+    rows: Sequence[Tried],
+    periods_per_year: float | None,
+    trials: int,
+    others: int = 0,
+) -> Luck:
+    """Judge the first of some sets as the best of so many trials, those of other days too.
+
+    Of the `others` among them nobody kept the ratios. They are taken to scatter as these do, and no
+    less than chance alone lets ratios scatter: these may be few, and close to what others found.
+    """
     known = [ratio for row in rows if (ratio := row.figures["sharpe"]) is not None]
     spread, found = spread_of_ratios(known), moments_of(rows[0].sums.sum(axis=0))
     luck = replace(luck, trials=trials)
     if periods_per_year is None or spread is None:
         return luck
-    expected = best_by_chance(trials, spread)
+    by_chance = periods_per_year / max(float(rows[0].sums[..., 0].sum()) - 1.0, 1.0)
+    unknown = others * max(by_chance - spread**2, 0.0)
+    expected = best_by_chance(trials, math.sqrt(spread**2 + unknown / trials))
     if found is None:
         return replace(luck, expected_best=expected)
     least = expected / math.sqrt(periods_per_year)

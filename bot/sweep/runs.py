@@ -178,11 +178,14 @@ def search(
     return SweepResult(metric, rows, luck, len(timeline(candles)), player.held(candles))
 
 
-def with_ledger(result: SweepResult, candles: Market, trials: int | None) -> SweepResult:
-    """Judge the best set as that of all trials that a ledger has, if there is one."""
+def with_ledger(result: SweepResult, candles: Market, trials: int | None, own: int) -> SweepResult:
+    """Judge the best set as that of all trials that a ledger has, if there is one; `own` of them
+    are this search's.
+    """
     if trials is None:
         return result
-    return replace(result, luck=deflate(result.luck, result.rows, _yearly(candles)[0], trials))
+    yearly = _yearly(candles)[0]
+    return replace(result, luck=deflate(result.luck, result.rows, yearly, trials, trials - own))
 
 
 def _world(candles: Market, seed: int, number: int) -> Market:

@@ -92,10 +92,11 @@ def carry_out_search(
     if asked.walk_forward is not None:
         walked = walk_forward(player, market, space, goal, asked.walk_forward)
         played += [dict(values) for values in walked.sets]
-    tries = known.tries | {name_of_try(contract, values) for values in played}
+    own = {name_of_try(contract, values) for values in played}
+    tries = known.tries | own
     times = timeline(market)
     yearly = calendar_of(times).periods_per_year
-    luck = deflate(found.result.luck, rows, yearly, len(tries))
+    luck = deflate(found.result.luck, rows, yearly, len(tries), len(known.tries - own))
     unseen = walked.unseen.figures if walked else None
     told = {
         **as_found(found),

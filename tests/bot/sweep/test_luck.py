@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bot.sweep.luck import Tried, luck_of
+from bot.sweep.luck import Tried, deflate, luck_of
 
 PERIODS, YEARS = 365.0, 1_600 / 365.0
 CHANCE = np.random.default_rng(11)
@@ -70,3 +70,23 @@ def test_what_cannot_be_said_is_none() -> None:
     assert (alone.expected_best, alone.deflated, alone.overfitting) == (None, None, None)
     assert luck_of(rows(0.0), "sharpe", None, None).deflated is None
     assert alone.by_worlds is None
+
+
+def test_a_narrow_search_around_what_a_wide_one_found_is_not_worth_more() -> None:
+    """Tries that the ledger has without their ratios scatter as chance lets them, at least."""
+    naive, careful = [], []
+    for _ in range(40):
+        wide = CHANCE.normal(0.0, 0.01, (200, 800))
+        best = wide[(wide.mean(axis=1) / wide.std(axis=1)).argmax()]
+        close = [tried(n, best + CHANCE.normal(0.0, 0.001, 800)) for n in range(3)]
+        close.sort(key=lambda row: -(row.figures["sharpe"] or 0.0))
+        luck = luck_of(close, "sharpe", PERIODS, YEARS)
+        naive.append(deflate(luck, close, PERIODS, 203).deflated)
+        careful.append(deflate(luck, close, PERIODS, 203, others=200).deflated)
+    passed = [sum((odds or 0.0) >= 0.95 for odds in each) for each in (naive, careful)]
+    assert passed[0] > 20  # as if nobody had searched before
+    assert passed[1] <= 4
+    # Where these scatter more than chance does, the others do too.
+    far = [tried(n, CHANCE.normal(0.002 * n, 0.01, 800)) for n in (4, 3, 2, 1)]
+    luck = luck_of(far, "sharpe", PERIODS, YEARS)
+    assert deflate(luck, far, PERIODS, 9, others=5) == deflate(luck, far, PERIODS, 9)
