@@ -49,7 +49,8 @@ def search_words(told: Told) -> list[str]:
         words.append("No set meets every line of `acceptance`.")
     if told["holdout"] or told["openings"]:
         opened = counted(told["openings"], "time")
-        words.append(f"Sealed candles of this workflow ({told['holdout']}) were opened {opened}.")
+        since = f"from {told['holdout']} on" if told["holdout"] else "not sealed by this contract"
+        words.append(f"Sealed candles of this workflow ({since}) were opened {opened}.")
     if told["walk_forward"]:
         apart = ", ".join(
             f"{name} {percent(s)}" for name, s in told["walk_forward"]["drift"].items()

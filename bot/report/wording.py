@@ -56,7 +56,10 @@ def verdict_title(story: Story) -> str:
 def result_line(story: Story) -> str:
     """The figures in one line of our own making; after a search, those it did not see first."""
     line = figure_line(story.summary) or "There is no backtest: no candle was played."
-    return line if story.searched is None else headline(story.searched, line)
+    if story.searched is not None:
+        return headline(story.searched, line)
+    chosen = story.contract.optimized is not None
+    return f"{line} · a search chose its values: expect less" if chosen else line
 
 
 def market_line(story: Story) -> str:

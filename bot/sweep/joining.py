@@ -9,20 +9,24 @@ from Backtest.metrics.sharpe_odds import moments_of
 from bot.sweep.luck import Tried
 
 ADDED = ("total_trades", "total_pnl", "costs")
+OF_TRADES = ("win_rate", "expectancy")
 
 
 def joined(parts: Sequence[Tried], periods_per_year: float | None, paths: int = 1) -> Tried:
     """Join parts: Sharpe ratio of all returns, trades added, the deepest fall, returns compounded.
 
-    Other figures are means by the number of returns. Where the parts go through the history
-    several times (`paths`), what adds up is divided by that.
+    What is said of trades is a mean by their number, other figures are means by the number of
+    returns. Where the parts go through the history several times (`paths`), what adds up is divided
+    by that.
     """
     if len(parts) == 1:
         return parts[0]
     sums = np.sum([part.sums for part in parts], axis=0)
-    weights = [float(part.sums[..., 0].sum()) for part in parts]
+    returns = [float(part.sums[..., 0].sum()) for part in parts]
+    trades = [part.figures["total_trades"] or 0.0 for part in parts]
     figures: dict[str, float | None] = {}
     for name in parts[0].figures:
+        weights = trades if name in OF_TRADES else returns
         known = [
             (value, weight)
             for part, weight in zip(parts, weights, strict=True)

@@ -1,7 +1,7 @@
 from dataclasses import replace
 from typing import Any
 
-from bot.contract.goals import Acceptance
+from bot.contract.goals import Acceptance, Optimized
 from bot.report import wording
 from bot.report.figure_table import figure_rows
 from bot.report.story import Story
@@ -28,6 +28,17 @@ def test_the_verdict_is_one_line() -> None:
     assert wording.verdict_title(refused) == "Refused: 2 of 13 gates failed"
     assert not refused.accepted
     assert not replace(story, verdicts=()).accepted
+
+
+def test_values_that_a_search_chose_are_never_shown_as_if_nobody_had_searched() -> None:
+    story = told()
+    word = Optimized(searched=f"sha256:{'0' * 64}", seed=7, sets=9, was={"oversold": 30})
+    chosen = story.contract.model_copy(update={"optimized": word})
+    line = wording.result_line(story)
+    assert "search" not in line
+    assert wording.result_line(replace(story, contract=chosen)) == (
+        f"{line} · a search chose its values: expect less"
+    )
 
 
 def test_the_ambiguity_band_is_told_in_words() -> None:

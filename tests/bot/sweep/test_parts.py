@@ -71,6 +71,10 @@ def test_joined_parts_have_the_ratio_of_all_their_returns() -> None:
     assert row.figures["total_trades"] == sum(part.figures["total_trades"] or 0 for part in parts)
     grown = np.prod([1 + (part.figures["return"] or 0) for part in parts]) - 1
     assert row.figures["return"] == pytest.approx(grown)
+    in_all = row.figures["total_trades"]
+    won = sum(part.figures["win_rate"] * part.figures["total_trades"] for part in parts)
+    assert row.figures["win_rate"] == pytest.approx(won / in_all)
+    assert row.figures["expectancy"] == pytest.approx(row.figures["total_pnl"] / in_all)
     count, total, squares = (float(row.sums[:, place].sum()) for place in range(3))
     mean = total / count
     deviation = math.sqrt((squares - count * mean * mean) / (count - 1))
