@@ -54,7 +54,8 @@ def find_values(
 ) -> tuple[LoadedContract, Searched | None]:
     """Search where a contract asks for it, and write what was found into its text.
 
-    Nothing is searched again once the base branch has the very contract: its own merge ends it.
+    Nothing is searched again once the base branch has the very contract and the evidence of its
+    search by the lines of today: its own merge ends it.
 
     Raises:
         InputError: the search cannot be made, or a contract tells of one that comes out otherwise.
@@ -67,17 +68,19 @@ def find_values(
     if is_found(contract):
         path = path_in_repository(loaded.path, repository.root)
         if repository.read(base, path) == loaded.data:
-            return loaded, _merged(contract, data, base, repository)
+            ended, merged = _merged(contract, data, base, repository)
+            if ended:
+                return loaded, merged
     asked = as_searched(contract)
     say(f"{contract.workflow}/{contract.task}: searching {asked.optimize.trials} sets")  # type: ignore[union-attr]
     ledger = TrialLedger(repository)
+    # What waits here would overtake the search else.
+    ledger.publish_waiting()
     scope, name = _names(asked, data)
     before = ledger.before(ledger.read(), scope, name)
     found = make_search(asked, data, policy_of(repository, base), before)
     if is_found(contract):
-        if found.search.optimized != contract.optimized or any(
-            contract.parameters[key].default != value for key, value in found.search.values.items()
-        ):
+        if not _tells_of(contract, found.search):
             hint = "Take `optimized` out of the contract; `run` searches then."
             raise InputError("`optimized` tells of a search that comes out otherwise here", hint)
         return loaded, found
@@ -99,18 +102,34 @@ def _names(asked: Contract, data: MarketData) -> tuple[Scope, str]:
     return scope, search_name(asked, contract_digest(asked), data.digest)
 
 
+def _tells_of(contract: Contract, search: Search) -> bool:
+    """Say whether a contract has the very values that a search found, and tells of that one."""
+    values = {name: contract.parameters[name].default for name in search.values}
+    return search.optimized == contract.optimized and search.values == values
+
+
 def _merged(
     contract: Contract, data: MarketData, base: str, repository: Repository
-) -> Searched | None:
-    """Give the search that the base branch has beside this very contract, on these candles."""
+) -> tuple[bool, Searched | None]:
+    """Say whether the base branch has the search that this very contract tells of, by its lines of
+    today; and give it, if it is of these candles.
+    """
     content = repository.read(base, f"artifacts/{contract.workflow}/{contract.task}/{FILE}")
     try:
-        told: Any = json.loads(content) if content else None
-        if told is None or told["candles"]["digest"] != data.digest:
-            return None
+        told: Any = json.loads(content or b"")
+        search = Search(told)
+        if not _tells_of(contract, search):
+            return False, None
+        if told["candles"]["digest"] != data.digest:
+            return True, None
+        drawn = {line["name"]: line["asked"] for line in told["lines"]}
+        drawn["worlds"] = told["luck"]["worlds"]
+        unseen = set() if told["walk_forward"] else {"min_unseen_sharpe"}
     except (ValueError, TypeError, KeyError):
-        return None
-    return Searched(Search(told), "", _names(as_searched(contract), data)[0])
+        return False, None
+    if drawn != policy_of(repository, base).model_dump(exclude_none=True, exclude=unseen):
+        return False, None
+    return True, Searched(search, "", _names(as_searched(contract), data)[0])
 
 
 def refuse_missing(contract: Contract, data: MarketData, contract_path: str, sealed: Any) -> None:
@@ -124,7 +143,7 @@ def refuse_missing(contract: Contract, data: MarketData, contract_path: str, sea
         return
     merged = sealed.repository.read(sealed.parent, contract_path) == sealed.read(contract_path)
     found = is_found(contract) and merged
-    if not found or _merged(contract, data, sealed.parent, sealed.repository) is not None:
+    if not found or _merged(contract, data, sealed.parent, sealed.repository) != (True, None):
         raise Stop("search", Outcome.BROKEN, f"{FILE} is missing")
 
 
@@ -167,6 +186,8 @@ def search_again(
     if own is None:
         detail = f"no entry of {len(chain.entries)} here is of this search"
         raise Stop("ledger", Outcome.NOT_VERIFIED, detail)
+    if own.scope != scope:
+        raise Stop("ledger", Outcome.BROKEN, "its entry is of other work or candles")
     if overtaken(own, chain):
         raise Stop("ledger", Outcome.BROKEN, "its entry leaves out tries that were there before")
     before = ledger.before(chain, scope, name)
@@ -175,12 +196,11 @@ def search_again(
     except StratwrightError as error:
         raise Stop("search", Outcome.CANNOT_CHECK, error.message) from None
     if found.search.content != content:
-        other = f'"optuna": {json.dumps(found.search.told["optuna"])}'.encode() not in content
+        optuna = found.search.told["optuna"]
+        other = optuna is not None and f'"optuna": {json.dumps(optuna)}'.encode() not in content
         outcome = Outcome.CANNOT_CHECK if other else Outcome.BROKEN
         raise Stop("search", outcome, f"{FILE} comes out otherwise" + " by another Optuna" * other)
-    if found.search.optimized != contract.optimized or any(
-        contract.parameters[key].default != value for key, value in found.search.values.items()
-    ):
+    if not _tells_of(contract, found.search):
         raise Stop("search", Outcome.BROKEN, "the contract has other values than the search found")
     if {*own.names} != found.tries:
         raise Stop("ledger", Outcome.BROKEN, "its entry names other sets than the search tries")

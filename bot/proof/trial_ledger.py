@@ -20,7 +20,7 @@ from bot.approval.reasons import ApprovalRefused
 from bot.approval.record import Closed, Digest, Text, Word, canonical, digest_of
 from bot.clock import MACHINE_CLOCK
 from bot.contract.model import Contract
-from bot.errors import SafetyStop, WorldError
+from bot.errors import InputError, SafetyStop, WorldError
 from bot.files import write_files
 from bot.git.remote import StaleView
 from bot.git.repository import Repository
@@ -29,6 +29,7 @@ from bot.sweep.search import Before
 BRANCH = "stratwright/trials"
 _ATTEMPTS = 20
 _NAME = 16  # hexadecimal digits of a try
+_PLACE_BYTES = 1_000  # more than an entry's place in the chain takes
 Milliseconds = Annotated[int, Field(ge=-(10**15), le=10**15)]
 
 
@@ -45,10 +46,11 @@ class Scope(Closed):
     def meets(self, other: "Scope", *, later: bool = False) -> bool:
         """Say whether another is of the same workflow, on candles that both have.
 
-        `later`: or on such that come after this one's.
+        `later`: or on such that come after this one's, of whatever timeframe.
         """
         return (
-            (self.workflow, self.timeframe) == (other.workflow, other.timeframe)
+            self.workflow == other.workflow
+            and (later or self.timeframe == other.timeframe)
             and bool({*self.symbols} & {*other.symbols})
             and self.first <= other.last
             and (later or other.first <= self.last)
@@ -113,8 +115,12 @@ class TrialLedger:
         """Write an entry; one that is not published waits here, unless there is no remote.
 
         Raises:
+            InputError: it is larger than anybody would read.
             SafetyStop, WorldError: as `read`.
         """
+        if len(entry.data) > _FORM.most_bytes - _PLACE_BYTES:
+            message = "the ledger takes no entry of so many sets: nobody could read it any more"
+            raise InputError(message, "Ask for fewer trials or folds.")
         name = f"{self.clock.now().timestamp():020.6f}-{uuid4().hex}.json"
         write_files(self._waiting, {name: canonical(entry)})
         if publish or not self.repository.has_remote:
@@ -130,6 +136,8 @@ class TrialLedger:
         branch = self.repository.side_branch(BRANCH)
         for path, waiting in self._outbox():
             for _ in range(_ATTEMPTS):
+                if _has(chain, waiting):
+                    break  # whoever wrote it died, or another one writes what waits here too
                 sequence, previous = chain.next
                 entry = waiting.model_copy(update={"sequence": sequence, "previous": previous})
                 if isinstance(entry, Tried) and entry.search and overtaken(entry, chain):
@@ -230,6 +238,13 @@ def overtaken(entry: Tried, chain: Chain) -> bool:
     """Say whether something that counts was written between what a search counted and itself."""
     between = chain.entries[entry.after : entry.sequence - 1]
     return any(counts(each, entry.scope) for each in between)
+
+
+def _has(chain: Chain, waiting: Tried | Opened) -> bool:
+    """Say whether an entry that waits was published, in whatever place."""
+    place = {"sequence": waiting.sequence, "previous": waiting.previous}
+    same = (each for each in chain.entries if each.at == waiting.at)
+    return any(each.model_copy(update=place) == waiting for each in same)
 
 
 def _rewritten(detail: str) -> SafetyStop:

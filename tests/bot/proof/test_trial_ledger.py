@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import SafetyStop, WorldError
+from bot.errors import InputError, SafetyStop, WorldError
 from bot.git.repository import open_repository
-from bot.proof.trial_ledger import BRANCH, Scope, TrialLedger
+from bot.proof.trial_ledger import BRANCH, Opened, Scope, TrialLedger, Tried
 from tests.bot.git.worlds import World, make_world, sh
 
 HERE = Scope(
@@ -60,6 +60,39 @@ def test_an_opening_waits_for_the_next_run_and_is_counted_meanwhile(tmp_path: Pa
     chain = kept.read()
     assert kept.before(chain, HERE).openings == 1
     assert kept.before(chain, HERE.model_copy(update={"workflow": "x"})).openings == 0
+    # The same days by other candles are the same days.
+    assert kept.before(chain, HERE.model_copy(update={"timeframe": "4h"})).openings == 1
+
+
+@pytest.mark.parametrize("kind", ["opening", "search"])
+def test_what_was_published_by_a_run_that_died_then_is_not_counted_again(
+    tmp_path: Path, kind: str
+) -> None:
+    world = make_world(tmp_path)
+    kept, search = ledger(world), f"sha256:{'1' * 64}"
+    if kind == "opening":
+        entry: Opened | Tried = kept.opening(HERE, f"sha256:{'2' * 64}")
+    else:
+        entry = kept.entry(HERE, "run", names(1), search=search, after=0)
+    kept.note(entry, publish=False)
+    waiting = {p: p.read_bytes() for p in (kept.repository.folder / "trials").glob("*.json")}
+    assert len(waiting) == 1
+    kept.publish()
+    for path, data in waiting.items():  # it died before it could take the file away
+        path.write_bytes(data)
+    chain = kept.publish()
+    assert len(chain.entries) == 1
+    assert not any(path.exists() for path in waiting)
+    assert kept.before(chain, HERE).openings == (kind == "opening")
+
+
+def test_an_entry_that_nobody_could_read_is_not_written(tmp_path: Path) -> None:
+    world = make_world(tmp_path)
+    kept = ledger(world)
+    entry = kept.entry(HERE, "sweep", names(1)).model_copy(update={"tries": "0" * 20_000_000})
+    with pytest.raises(InputError, match="so many sets"):
+        kept.note(entry, publish=True)
+    assert kept.publish().entries == ()
 
 
 def test_writers_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
