@@ -176,9 +176,11 @@ class TrialLedger:
         )
 
     def own(self, chain: Chain, search: str) -> Tried | None:
-        """Find the entry of a search."""
-        mine = (e for e in chain.entries if isinstance(e, Tried) and search and e.search == search)
-        return next(mine, None)
+        """Find the entry of a search; one that counted what came after it is none."""
+        if not search:
+            return None
+        tried = (entry for entry in chain.entries if isinstance(entry, Tried))
+        return next((e for e in tried if e.search == search and e.after < e.sequence), None)
 
     def entry(self, scope: Scope, command: str, names: Iterable[str], **more: Any) -> Tried:
         """Make the entry of some sets; its place in the chain is given when it is published."""

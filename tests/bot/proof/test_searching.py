@@ -122,6 +122,15 @@ def test_an_entry_of_other_work_does_not_leave_out_what_was_tried(
     assert "other work or candles" in stopped.value.finding.detail
 
 
+def test_an_entry_that_counted_what_came_after_it_is_none(place: Place) -> None:
+    forged = place.forged()
+    ledger, more = place.ledger, {"search": forged.name, "after": 99}
+    ledger.note(ledger.entry(forged.scope, "run", forged.tries, **more), publish=True)
+    with pytest.raises(Stop) as stopped:
+        place.again(forged)
+    assert stopped.value.finding.outcome is Outcome.NOT_VERIFIED
+
+
 def test_a_forged_search_is_not_excused_by_a_sampler_that_nobody_used(place: Place) -> None:
     _, search = place.find()
     assert search is not None
