@@ -1,5 +1,6 @@
 """Many contracts, many comments, few requests: what a large repository costs."""
 
+import json
 import re
 import sys
 
@@ -53,7 +54,7 @@ def test_two_hundred_contracts_in_one_push(
     # One of them to its end: what it costs does not depend on the other 199.
     output = bench.world.clone.parent / "run-100" / "output-plan-"
     key = build[7]["keys"].split(",")[0]
-    one = f'[{{"name":"x","keys":"{key}","leg":"leg_8"}}]'
+    one = json.dumps([{**build[7], "name": "x", "keys": key, "leg": "leg_8"}])
     output.write_text(f"announce<<E\n[]\nE\nbuild<<E\n{one}\nE\nwrite<<E\n{one}\nE\n")
     ran = bench.run(*event, stages=("generate", "gates", "write"))
     assert ran.code == 0, ran.log
