@@ -6,13 +6,13 @@ told, after it asked the stored answers the same questions; anything else is ref
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from bot.coder.model.prompt import asked_digest
 from bot.coder.model.replay import fits, replay_trouble
 from bot.coder.model.transcript import TRANSCRIPT, Transcript, read_transcript
-from bot.contract.answering import with_answers
-from bot.contract.document.source import read_source
+from bot.contract.answering import prose_of, with_answers
+from bot.contract.document.source import Form, read_source
 from bot.contract.load import FORMS, LoadedContract, parse_contract
 from bot.errors import InputError, RefusedError, SafetyStop, StratwrightError, WorldError
 from bot.forge.port import PullRequest, PullState
@@ -86,6 +86,7 @@ def adopt(context: Context, read: Read, talk: Talk | None) -> tuple[LoadedContra
         if not fits(root, said):
             trouble = "its answers are not to this contract"
         elif not is_signed(answers, context.settings.coder.signers):
+            answers = replace(answers, signature="")  # or the proposal would say that it holds
             trouble = replay_trouble(root, said)
     if trouble:
         message = f"what was handed over for {read.path} is not what a model answered: {trouble}"
@@ -106,7 +107,7 @@ def raise_for(talk: Talk) -> None:
 
 
 def answered_before(context: Context, item: Item) -> PullRequest | None:
-    """Find a pull request that answers this very prose, unless one more candidate is asked for.
+    """Find a pull request of this very contract, answered, unless one more candidate is asked for.
 
     Nothing of it is believed: all that follows is that nobody is paid to answer once more.
     """
@@ -119,9 +120,21 @@ def answered_before(context: Context, item: Item) -> PullRequest | None:
     if not repository.commit_of(pull.draft.head):
         return None
     found = repository.read(pull.draft.head, f"artifacts/{task}/{TRANSCRIPT}")
-    root = read_source(item.read.data, FORMS[Path(item.path).suffix.lower()]).root or {}
+    form = FORMS[PurePosixPath(item.path).suffix.lower()]
+    root = read_source(item.read.data, form).root or {}
+    open_rules = set(prose_of(root))
+    there = repository.read(pull.draft.head, item.path)
     try:
-        same = found is not None and read_transcript(found).asked == asked_digest(root)
+        said = read_transcript(found or b"")
+        if there is None or said.asked != asked_digest(root) or set(said.answers) != open_rules:
+            return None
+        held = with_answers(item.read.data, form, said.expressions)
     except InputError:
         return None
-    return pull if same else None
+    return pull if _beside(there, form) == _beside(held, form) else None
+
+
+def _beside(data: bytes, form: Form) -> dict[str | int, object]:
+    """Give all of a contract but what a search writes; its parameters are part of the question."""
+    root = read_source(data, form).root or {}
+    return {key: root[key] for key in root if key not in ("parameters", "optimized")}

@@ -16,6 +16,7 @@ from bot.gates.freqtrade.installation import find_freqtrade
 from bot.git.repository import Repository, open_repository
 from bot.proof.edges import Prover, Workshop
 from bot.settings import FILE, Committer, Settings, parse_settings
+from bot.workflow.costs import left_today
 from bot.workflow.items import Item
 from bot.workflow.work import make_work
 from bot.workshop import asking_with, may_ask, open_coder, sign_digest
@@ -55,7 +56,8 @@ class Context:
         if keys.model is None or not keys.model.get_secret_value() or not may_ask(coder):
             return None
         if keys.ceiling is not None:
-            coder = coder.model_copy(update={"max_cost_per_day_usd": keys.ceiling / 1e6})
+            most = min(keys.ceiling, left_today(self.repository, coder)) if keys.ceiling else 0
+            coder = coder.model_copy(update={"max_cost_per_day_usd": most / 1e6})
             ledger = self.repository.folder / "ceilings" / str(self.runner.run)
         return asking_with(coder, keys.model.get_secret_value(), ledger)
 

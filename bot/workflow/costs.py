@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from bot.clock import MACHINE_CLOCK
 from bot.coder.model.prices import dollars
 from bot.errors import WorldError
 from bot.git.remote import StaleView
@@ -94,6 +95,16 @@ def spent_on(repository: Repository, day: str) -> int:
     tip = repository.side_branch(BRANCH).tip()
     names = [name for name in _names(repository, tip) if name.startswith(day)]
     return sum(_entry(repository, tip, name, day).cost for name in names)
+
+
+def left_today(repository: Repository, settings: CoderSettings) -> int:
+    """Say what is left of today; jobs are run again long after their plan was made.
+
+    Raises:
+        WorldError: as `spent_on`.
+    """
+    spent = spent_on(repository, MACHINE_CLOCK.now().date().isoformat())
+    return max(0, int(settings.max_cost_per_day_usd * 1_000_000) - spent)
 
 
 def _names(repository: Repository, tip: str) -> list[str]:

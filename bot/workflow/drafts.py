@@ -45,12 +45,14 @@ def ask_for_draft(context: "Context", item: Item) -> Talk | None:
             known.transcript.content.decode("ascii"), known.signature, known.transcript.model
         )
     context.say(f"#{item.at}: asking {context.settings.coder.model} for a draft")
+    paid = 0
     try:
         said = asking.draft(issue)
+        paid = said.cost
+        signature = context.sign(said.digest)
     except StratwrightError as error:
-        words = (redact(error.message), redact(error.hint))
-        return Talk("", "", context.settings.coder.model, error.cost, *words, error.exit_code)
-    signature = context.sign(said.digest)
+        words, cost = (redact(error.message), redact(error.hint)), error.cost or paid
+        return Talk("", "", context.settings.coder.model, cost, *words, error.exit_code)
     return Talk(said.content.decode("ascii"), signature, said.model, said.cost)
 
 
@@ -73,7 +75,9 @@ def adopt_draft(item: Item, talk: Talk, repository: Repository) -> tuple[Drafted
     except InputError as error:
         raise SafetyStop(f"what was handed over: {error.message}", TAMPERED) from None
     said = answers.transcript
-    if said.draft is None or said.issue != asked_of(item, repository):
+    own, issue = asked_of(item, repository), said.issue
+    # Candles may have come to the base branch meanwhile; the draft's own are checked where shown.
+    if issue is None or (issue.number, issue.text) != (own.number, own.text):
         trouble = "it is no draft of this issue"
     trouble = trouble or replay_trouble({}, said)
     if trouble or said.draft is None:

@@ -10,8 +10,9 @@ import base64
 import hashlib
 import json
 import re
+import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,8 @@ MOST_BYTES = 512_000_000
 MOST_ROUNDS = 10
 TAMPERED = "Run the whole workflow again; if it stays so, somebody tampered with the artifacts."
 _CASE = ("version", "contract_path", "contract", "candles", "candidate", "refused", "talk")
-_TALK = ("transcript", "signature", "model", "cost", "error", "hint", "exit_code")
+_TALK = ("transcript", "signature", "model", "cost", "error", "hint", "exit_code", "once")
+_MOST_COST = 10**12
 _CANDIDATE = ("files", "coder", "model", "prompt_hash")
 
 
@@ -37,6 +39,7 @@ class Talk:
         transcript: everything that was sent and received; empty where nothing came of it.
         cost: in millionths of a US dollar; 0 where the answers were known.
         error, hint, exit_code: what stopped it; empty and 0 where it was answered.
+        once: is in no other talk, so two that end alike are two files and are booked twice.
     """
 
     transcript: str = ""
@@ -46,6 +49,7 @@ class Talk:
     error: str = ""
     hint: str = ""
     exit_code: int = 0
+    once: str = field(default_factory=lambda: secrets.token_hex(16), compare=False)
 
 
 @dataclass(frozen=True)
@@ -240,7 +244,7 @@ def _talk(value: object) -> Talk | None:
         return None
     given = _closed(value, _TALK)
     numbers = (given["cost"], given["exit_code"])
-    if any(type(number) is not int or number < 0 for number in numbers):
+    if any(type(number) is not int or not 0 <= number <= _MOST_COST for number in numbers):
         raise ValueError("a count was expected")
     texts = {name: _text(given[name]) for name in _TALK if name not in ("cost", "exit_code")}
     return Talk(**texts, cost=numbers[0], exit_code=numbers[1])

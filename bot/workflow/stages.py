@@ -13,7 +13,7 @@ from bot.coder.port import Candidate, Coder, Failure
 from bot.contract.digest import contract_digest
 from bot.contract.model import AnyContract, Contract
 from bot.data.market_data import read_market_data
-from bot.errors import InputError, SafetyStop, WorldError
+from bot.errors import InputError, SafetyStop, StratwrightError, WorldError
 from bot.files import write_files
 from bot.forge.port import PullState, Thread
 from bot.gates.freqtrade.installation import find_freqtrade
@@ -26,6 +26,7 @@ from bot.proof.examination import Examination
 from bot.proof.line import prove, written_by
 from bot.proof.line import write as write_candidate
 from bot.proof.targets import decide_targets
+from bot.redaction import redact
 from bot.workflow.asking import adopt, ask
 from bot.workflow.candles import with_candles
 from bot.workflow.context import Context
@@ -37,6 +38,7 @@ from bot.workflow.handover import (
     Answers,
     Digests,
     Handover,
+    Talk,
     read_answers,
     read_case,
     read_talk,
@@ -53,8 +55,21 @@ def generate(context: Context, item: Item, out: Path, before: Digests = NOTHING)
 
     The candidate of the round `before` is judged by the recorded answers; what was refused is
     written again with the failures in view, as often as the coder may. The digest is empty if
-    nothing is to do.
+    nothing is to do. What stops the job after a model was paid is handed on with the cost.
     """
+    paid: list[Talk] = []
+    try:
+        return _generate(context, item, out, before, paid)
+    except StratwrightError as error:
+        if not paid:
+            raise
+        context.say(f"{item.path}: {error.message}")
+        told = Talk(model=paid[0].model, cost=paid[0].cost, error=redact(error.message),
+                    hint=redact(error.hint), exit_code=error.exit_code)  # fmt: skip
+        return write_talk(out, item.key, told)
+
+
+def _generate(context: Context, item: Item, out: Path, before: Digests, paid: list[Talk]) -> str:
     if item.action is Action.REFUSE:
         context.say(f"{item.path}: refused by now; the write job tells it on GitHub")
         return ""
@@ -87,6 +102,7 @@ def generate(context: Context, item: Item, out: Path, before: Digests = NOTHING)
         if asked.loaded is None:
             context.say(f"{item.path}: {talk.error}")
             return write_talk(out, item.key, talk)
+        paid += [talk] if talk.cost else []
         loaded, answers = asked.loaded, asked.answers
     work = take_on(loaded, shop, answers)
     if find_earlier(work, shop).closed:

@@ -50,7 +50,7 @@ _PLACE = re.compile(r"([A-Za-z0-9_./-]+):([0-9]{1,7})", re.ASCII)
 class Written:
     """What became of an item."""
 
-    state: str  # proposed, unchanged, blocked, refused, closed, answered or superseded
+    state: str  # proposed, drafted, unchanged, blocked, refused, closed, answered or superseded
     exit_code: int  # as `run` has it
     status: Status | None = None
     result: Result | None = None
@@ -101,8 +101,11 @@ def write(context: Context, item: Item, folder: Path, digests: Digests) -> Writt
 
 
 def _booked(context: Context, item: Item, folder: Path, digests: Digests) -> Talk | None:
-    """Take over what a model was told, and book what it cost before anything else is done."""
-    if not item.asks or not digests.case:
+    """Take over what a model was told, and book what it cost before anything else is done.
+
+    What is refused by now may have been paid for before.
+    """
+    if not digests.case or (item.builds and not item.asks):
         return None
     talk, _ = read_talk(folder, item.key, digests.case)
     if talk is not None and talk.cost:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from bot.coder.model.transcript import read_transcript
+from tests.bot.workflow.hub import git
 from tests.bot.workflow.judged import Judged, judged_contracts
 from tests.bot.workflow.proposals import forge_of
 from tests.bot.workflow.test_prose import EXPRESSION, GOOD, PROSE, variables
@@ -153,6 +154,22 @@ def test_a_forged_talk_is_refused(judged: Judged, tmp_path: Path, name: str, ret
     assert code in ((5,) if not retold else (1, 2, 4, 5))
     assert not forge_of(judged.world).pulls()
     assert not judged.world.branches
+
+
+def test_a_signature_that_does_not_hold_is_not_shown_as_one(judged: Judged, tmp_path: Path) -> None:
+    judged.set_back()
+    handover = tmp_path / "handover"
+    shutil.copytree(judged.folder / "handover", handover)
+    path = handover / "case" / f"{judged.key}.json"
+    case = json.loads(path.read_bytes())
+    case["talk"]["signature"] = "forged"
+    path.write_text(json.dumps(case))
+    assert judged.write(judged.row, handover, ("case",))[0] == 0
+    (pull,) = forge_of(judged.world).pulls()
+    assert "The bot signed" not in pull.draft.body
+    files = git(judged.world.bare, "ls-tree", "-r", "--name-only", pull.draft.head)
+    assert "transcript.json" in files
+    assert "transcript.sig" not in files
 
 
 def test_the_honest_talk_is_adopted(judged: Judged, tmp_path: Path) -> None:

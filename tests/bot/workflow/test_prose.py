@@ -7,16 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from bot.forge.port import Thread
 from bot.report.hidden_block import read_hidden_block
+from bot.workflow.context import ModelKeys, open_context
 from bot.workflow.costs import BRANCH, Entry
 from tests.bot.workflow.hub import World, comment, git, push
 from tests.bot.workflow.line import Ran, run_event
+from tests.bot.workflow.line import variables as environment
 from tests.bot.workflow.proposals import forge_of
 from tests.bot.workflow.test_stages import DIP
 from tests.doubles.model.messages_api import (
     KEY,
+    Exchange,
     MessagesApi,
     Step,
     answers,
@@ -220,6 +224,51 @@ def test_ten_at_once_share_one_days_budget_and_the_next_run_counts_what_is_booke
     (row,) = later.outputs["build"]
     assert int(row["ceiling"]) == 1_500_000 - sum(spent)
     assert sum(entry.cost for entry in booked(world)) <= 1_500_000
+
+
+def test_the_same_words_beside_another_stop_are_another_contract(world: World) -> None:
+    run(world, "push", pushed(world), [GOOD])
+    (before,) = forge_of(world).pulls()
+    changed = PROSE.replace("stop_loss: 0.02", "stop_loss: 0.03")
+    ran, _ = run(world, "push", pushed(world, changed), [], number=101, otherwise=GOOD)
+    assert set(ran.codes.values()) == {0}
+    (pull,) = forge_of(world).pulls()
+    assert (pull.number, pull.draft.head == before.draft.head) == (before.number, False)
+    assert "stop_loss: 0.03" in git(world.bare, "show", f"{pull.draft.head}:{PATH}")
+
+
+def test_what_is_refused_by_the_time_of_writing_is_booked_all_the_same(world: World) -> None:
+    def switched_off(job: str, folder: Path) -> None:
+        if job == "generate":
+            world.commit({"stratwright.yml": "coder: {enabled: false}\n"})
+
+    event = pushed(world)
+    ran, _ = run(world, "push", event, [answers("rs < 30")] * 3, between=switched_off)
+    assert ran.codes["write"] == 2
+    assert [entry.cost for entry in booked(world)] == [3 * COST]
+
+
+def test_what_stops_the_job_after_it_paid_is_booked_all_the_same(world: World) -> None:
+    def loses_the_candles(exchange: Exchange) -> None:
+        (world.clone / "tests/fixtures/sample_btc.csv").unlink()
+        GOOD(exchange)
+
+    ran, _ = run(world, "push", pushed(world), [loses_the_candles])
+    assert ran.codes["write"] == 2
+    assert [entry.cost for entry in booked(world)] == [COST]
+
+
+def test_a_job_that_runs_again_counts_what_was_booked_since_its_plan(world: World) -> None:
+    event = pushed(world)
+    run(world, "push", event, [answers("rs < 30")] * 3)
+    given = {**world.environment("push", event), "GITHUB_TOKEN": world.token()}
+    with environment(given):
+        for ceiling in (0, 100, 10_000_000):
+            keys = ModelKeys(SecretStr(KEY), None, ceiling)
+            asking = open_context(world.clone, keys=keys).asking()
+            assert asking is not None
+            most = round(asking.settings.max_cost_per_day_usd * 1_000_000)
+            assert most == min(ceiling, 10_000_000 - 3 * COST)
 
 
 def test_an_entry_that_nobody_can_read_stops_all_calls(world: World) -> None:
