@@ -38,6 +38,7 @@ class FormFiled:
     number: int
     body: str
     updated_at: str
+    labelled: bool  # whether the label was put on; an issue opened with it has both events
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,11 @@ def make_work(
     if isinstance(trigger, Push):
         return planner.push(trigger, keys)
     if isinstance(trigger, FormFiled):
-        return (planner.settled(planner.form(trigger.number, trigger.body)),)
+        item = planner.settled(planner.form(trigger.number, trigger.body))
+        if item.asks and not trigger.labelled:
+            # GitHub tells the label of a new issue by an event of its own: a model is paid once.
+            return Ignored(Reason.NOT_OUR_ACTION, "the event of the label asks the model")
+        return (item,)
     if isinstance(trigger, DeployAsked):
         return Ignored(Reason.DEPLOYS)
     if isinstance(trigger, CommandGiven):
@@ -145,8 +149,9 @@ class _Planner:
         except InputError as error:
             words = f"{error.message}. {error.hint}".strip()
             prose = words.endswith(OPEN_THE_FORM)
+            asks = prose and body.strip() and may_ask(self._settings.coder)
             return Item(
-                Action.DRAFT if prose and may_ask(self._settings.coder) else Action.REFUSE,
+                Action.DRAFT if asks else Action.REFUSE,
                 key_of(path),
                 at=number,
                 comment=comment,

@@ -57,7 +57,7 @@ def test_an_idea_is_drafted_accepted_and_proposed_with_cost_and_prompt_hash(
     number = world.hosted.open_issue("Idea", IDEA, "alice", ["stratwright"]).number
     with serving([GOOD]) as server:
         given = model(server, STRATWRIGHT_SIGNING_KEY=secret)
-        event = issue(number, IDEA)
+        event = issue(number, IDEA, "labeled")
         ran = run_under_act(world, "issues", event, tmp_path / "draft", caller, **given)
         assert ran.code == 0, ran.log[-4000:]
         assert ran.seen == ["gates", "generate", "plan", "write"]
@@ -89,7 +89,7 @@ def test_what_no_answer_holds_for_is_blocked_with_all_errors_where_it_was_asked(
     bad = drafts({**PLAIN, "rules": {"enter_long": "rsj < 3"}})
     with serving([bad] * 3 + [answers("rs < 30")] * 3) as server:
         given = model(server)
-        event = issue(number, IDEA)
+        event = issue(number, IDEA, "labeled")
         ran = run_under_act(world, "issues", event, tmp_path / "draft", caller, **given)
         assert ran.jobs["write"] == "failure"
         before, after = world.commit({PATH: PROSE})

@@ -83,6 +83,7 @@ def _issue(payload: Mapping[str, object], label: str) -> Trigger | Ignored:
         _number(issue, "number"),
         _optional_text(issue, "body"),
         _text(issue, "updated_at"),
+        action == "labeled",
     )
 
 

@@ -114,7 +114,7 @@ def test_the_server_holds_the_models_key_drafts_and_books(service: Service, tmp_
             "XDG_STATE_HOME": str(tmp_path / "ledger"),
         }
         service.start()
-        service.deliver("issues", issue(number, IDEA))
+        service.deliver("issues", issue(number, IDEA, "labeled"))
         service.settle()
         before, after = service.world.commit({"contracts/dip.yaml": PROSE})
         service.deliver("push", push(before, after))

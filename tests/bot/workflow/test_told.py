@@ -89,7 +89,7 @@ def test_a_mended_form_leaves_no_failure_as_the_last_word(world: World) -> None:
 def test_an_issue_in_prose_gets_one_answer_with_the_form(world: World) -> None:
     prose = "Please buy low and sell high."
     number = world.hosted.open_issue("Idea", prose, "alice", ["stratwright"]).number
-    run_event(world, "issues", issue(number, prose))
+    run_event(world, "issues", issue(number, prose, "labeled"))
     (said,) = forge_of(world).threads.all(Thread(number))
     assert "/issues/new?template=strategy.yml)" in said.body
     assert "/stratwright retry" not in said.body

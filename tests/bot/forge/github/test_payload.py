@@ -159,4 +159,6 @@ def test_a_label_is_the_same_in_any_case(action: str) -> None:
     payload["action"] = action
     payload["label"]["name"] = "Stratwright"
     payload["issue"]["labels"] = [payload["label"]]
-    assert isinstance(parse("issues", payload), FormFiled)
+    found = parse("issues", payload)
+    assert isinstance(found, FormFiled)
+    assert found.labelled == (action == "labeled")
