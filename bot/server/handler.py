@@ -147,7 +147,9 @@ def _context(claim: Claim, tools: WorkerTools, token: SecretStr, folder: Path) -
         delivery.event, event, delivery.repository, claim.seq, environment=environment
     )
     # The ledger of the server's own user holds the day for all its workers and repositories.
-    keys = ModelKeys(tools.settings.model_key, tools.settings.signing_key)
+    settings = tools.settings
+    limit = settings.model_limit_usd
+    keys = ModelKeys(settings.model_key, settings.signing_key, limit_usd=limit)
     writer = tools.tokens.writer(token)
     return open_context(place, tools.say, actions, writer, may_push=True, keys=keys)
 

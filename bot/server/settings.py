@@ -21,9 +21,11 @@ KEY = "STRATWRIGHT_APP_PRIVATE_KEY"
 DEPLOY_KEY = "STRATWRIGHT_DEPLOY_PRIVATE_KEY"
 MODEL_KEY = "ANTHROPIC_API_KEY"
 SIGNING_KEY = "STRATWRIGHT_SIGNING_KEY"
+MODEL_LIMIT = "STRATWRIGHT_MODEL_LIMIT_USD"
 _SECRETS = (SECRET, KEY, DEPLOY_KEY, MODEL_KEY, SIGNING_KEY)
 _APP = re.compile(r"[A-Za-z0-9.]{1,40}", re.ASCII)
 _LEAST_SECRET = 16
+_MOST_LIMIT_USD = 100_000
 _PASSED_ON = re.compile(r"GIT_CONFIG_(COUNT|KEY_\d+|VALUE_\d+)|STRATWRIGHT_PACE")
 
 
@@ -42,6 +44,7 @@ class ServerSettings:
     deploy_key: SecretStr | None = None  # signs approvals; without it the server signs nothing
     model_key: SecretStr | None = None  # of the model that is asked; without it nobody is
     signing_key: SecretStr | None = None  # signs what that model answered
+    model_limit_usd: float = 10.0  # of a day of all repositories, whatever their settings say
 
 
 def read_server_settings(
@@ -74,7 +77,19 @@ def read_server_settings(
         _deploy_key(variables),
         _optional(variables, MODEL_KEY),
         _optional(variables, SIGNING_KEY),
+        _limit(variables.get(MODEL_LIMIT) or "10"),
     )
+
+
+def _limit(given: str) -> float:
+    """Read what the server lets models cost on a day."""
+    try:
+        limit = float(given)
+    except ValueError:
+        limit = -1.0
+    if not 0 <= limit <= _MOST_LIMIT_USD:
+        raise InputError(f"{MODEL_LIMIT} is not an amount of US dollars", "Write it as 10 or 2.50.")
+    return limit
 
 
 def _optional(variables: Mapping[str, str], name: str) -> SecretStr | None:

@@ -32,11 +32,14 @@ class ModelKeys:
         signing: signs what was answered; without one nothing is signed.
         ceiling: what may be spent, in millionths of a US dollar; None where the machine's own
             ledger holds the day.
+        limit_usd: what the holder of the key lets a day cost, where that is not the repository:
+            then its settings can only lower it, and say no prices.
     """
 
     model: SecretStr | None = None
     signing: SecretStr | None = None
     ceiling: int | None = None
+    limit_usd: float | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,10 @@ class Context:
         coder, keys, ledger = self.settings.coder, self.keys, None
         if keys.model is None or not keys.model.get_secret_value() or not may_ask(coder):
             return None
+        if keys.limit_usd is not None:
+            today = min(coder.max_cost_per_day_usd, keys.limit_usd)
+            own = {"max_cost_per_day_usd": today, "price_per_million_usd": None}
+            coder = coder.model_copy(update=own)
         if keys.ceiling is not None:
             most = min(keys.ceiling, left_today(self.repository, coder)) if keys.ceiling else 0
             coder = coder.model_copy(update={"max_cost_per_day_usd": most / 1e6})

@@ -13,10 +13,14 @@ SOUND = {
     "STRATWRIGHT_APP_ID": "7",
     "STRATWRIGHT_APP_PRIVATE_KEY": PEM,
 }
+LIMIT = "STRATWRIGHT_MODEL_LIMIT_USD"
 
 
 def test_sound_settings_are_read(tmp_path: Path) -> None:
-    assert read_server_settings(tmp_path, environment=SOUND).state == tmp_path.resolve()
+    found = read_server_settings(tmp_path, environment=SOUND)
+    assert (found.state, found.model_limit_usd) == (tmp_path.resolve(), 10.0)
+    lower = read_server_settings(tmp_path, environment={**SOUND, LIMIT: "2.50"})
+    assert lower.model_limit_usd == 2.5
 
 
 @pytest.mark.parametrize(
@@ -27,6 +31,7 @@ def test_sound_settings_are_read(tmp_path: Path) -> None:
         ({"STRATWRIGHT_APP_ID": ""}, "STRATWRIGHT_APP_ID is not set"),
         ({"STRATWRIGHT_APP_PRIVATE_KEY": "nonsense"}, "is not an RSA private key"),
         ({"STRATWRIGHT_APP_PRIVATE_KEY_FILE": "/nowhere"}, "both"),
+        *(({LIMIT: each}, "not an amount") for each in ("much", "-1", "nan", "inf", "1e9")),
     ],
 )
 def test_what_is_missing_or_unfit_is_named(

@@ -271,6 +271,22 @@ def test_a_job_that_runs_again_counts_what_was_booked_since_its_plan(world: Worl
             assert most == min(ceiling, 10_000_000 - 3 * COST)
 
 
+@pytest.mark.parametrize("limit", [0.0, 2.0, 20.0])
+def test_a_repository_spends_no_more_of_somebody_elses_key_than_its_holder_lets(
+    world: World, limit: float
+) -> None:
+    """A server's key pays for all repositories: none of them raises the day or says it is free."""
+    text = "coder: {max_cost_per_day_usd: 5.0, price_per_million_usd: [0.0, 0.0]}\n"
+    world.commit({"stratwright.yml": text})
+    given = {**world.environment("push", pushed(world)), "GITHUB_TOKEN": world.token()}
+    with environment(given):
+        keys = ModelKeys(SecretStr(KEY), limit_usd=limit)
+        asking = open_context(world.clone, keys=keys).asking()
+    assert asking is not None
+    assert asking.settings.max_cost_per_day_usd == min(5.0, limit)
+    assert asking.settings.price_per_million_usd is None
+
+
 def test_an_entry_that_nobody_can_read_stops_all_calls(world: World) -> None:
     run(world, "push", pushed(world), [answers("rs < 30")] * 3)
     (name,) = git(world.bare, "ls-tree", "--name-only", BRANCH).split()
