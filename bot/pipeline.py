@@ -161,9 +161,6 @@ def carry_out(work: Assignment, shop: Workshop) -> Result:
             publish(shop, work, EventName.TASK_DISPATCHED, {"plan": plan})
         try:
             return _rounds(work, earlier, shop)
-        except NotWritten as error:
-            publish(shop, work, EventName.TODO_CREATED, {"mend": [error.message]})
-            return _not_written(work, error)
         except StratwrightError as error:
             # Or `status` would call it running for ever.
             with suppress(StratwrightError):
@@ -193,28 +190,32 @@ def _recall(work: Assignment, earlier: Earlier, shop: Workshop) -> Result | None
 def _rounds(work: Assignment, earlier: Earlier, shop: Workshop) -> Result:
     """Write and prove, as often as the coder may; propose what passed, keep what was refused."""
     coder = _Published(work, shop.open_coder(work.contract), shop, quiet=earlier.claimed)
-    for proven in write_and_prove(work, coder, shop.open_prover()):
-        shop.at("proven")
-        if proven.passed:
-            if shop.kept_sessions is not None:
-                keep_session(proven.candidate, shop.kept_sessions)
-            if not earlier.claimed:
-                publish(shop, work, EventName.TEST_PASSED, {"gates": len(proven.verdicts)})
-            result = propose(proven, earlier, shop)
-        else:
-            result = refuse(proven, earlier, shop)
-    if proven.failures and not proven.passed:
-        told = (f"round {n}: {failure.summary}" for n, failure in enumerate(proven.failures, 1))
-        last = f"round {len(proven.failures) + 1}: {proven.failure.summary}"
-        result = replace(result, note="\n".join((result.note, *told, last)))
+    told: list[str] = []
+    try:
+        for proven in write_and_prove(work, coder, shop.open_prover()):
+            shop.at("proven")
+            if proven.passed:
+                if shop.kept_sessions is not None:
+                    keep_session(proven.candidate, shop.kept_sessions)
+                if not earlier.claimed:
+                    publish(shop, work, EventName.TEST_PASSED, {"gates": len(proven.verdicts)})
+                result = propose(proven, earlier, shop)
+            else:
+                result = refuse(proven, earlier, shop)
+                told.append(f"round {len(told) + 1}: {proven.failure.summary}")
+    except NotWritten as error:
+        publish(shop, work, EventName.TODO_CREATED, {"mend": [error.message]})
+        return _not_written(work, error, told)
+    if len(told) > 1 and not proven.passed:
+        result = replace(result, note="\n".join((result.note, *told)))
     return replace(result, remembered=proven.examination.remembered)
 
 
-def _not_written(work: Assignment, error: NotWritten) -> Result:
-    """Say that a model gave no candidate, and what it cost."""
-    note = f"{error.message}\nasked {error.turns} times, cost {dollars(error.cost)} US dollars"
-    name = work.origin.correlation_id
-    return Result("blocked", name, work.task.branch, "", note=f"{note}; nothing was pushed")
+def _not_written(work: Assignment, error: NotWritten, told: list[str]) -> Result:
+    """Say that a model gave no candidate, what refused those before, and what it cost."""
+    cost = f"asked {error.turns} times, cost {dollars(error.cost)} US dollars; nothing was pushed"
+    note, name = "\n".join((error.message, cost, *told)), work.origin.correlation_id
+    return Result("blocked", name, work.task.branch, "", note=note)
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,23 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     return re.sub(_ASSIGNED, _hide_assigned, text)
 
 
+def redact_all(value: object, secrets: Iterable[str] = ()) -> object:
+    """Replace secrets in every text of a JSON value; its form stays whole."""
+    known = tuple(secrets)
+    if isinstance(value, str):
+        return redact(value, known)
+    if isinstance(value, Mapping):
+        return {
+            redact(str(key), known): HIDDEN
+            if isinstance(part, str) and is_secret_name(str(key))
+            else redact_all(part, known)
+            for key, part in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [redact_all(part, known) for part in value]
+    return value
+
+
 def inert(text: str) -> str:
     """Make control characters visible and workflow commands harmless, for terminals and CI."""
     shown = re.sub(_CONTROL, lambda match: f"\\x{ord(match[0]):02x}", text.replace("\r\n", "\n"))

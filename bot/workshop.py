@@ -75,6 +75,7 @@ def open_workshop(
             adopted,
             lambda: readable_files(repository),
             sign_digest,
+            root=repository.root,
         )
 
     return Workshop(

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from bot.contract.code_paths import CODES_FOLDER, FREQTRADE_FOLDER, TESTS_FOLDER
 from bot.errors import SafetyStop
-from bot.gates.constitution import PROTECTED_FILES, PROTECTED_FOLDERS
+from bot.gates.constitution import PROTECTED_FILES, PROTECTED_FOLDERS, is_plain_path
 
 _ALLOWED = (CODES_FOLDER, FREQTRADE_FOLDER, TESTS_FOLDER)
 _MOST_BYTES = 1_000_000
@@ -94,8 +94,14 @@ def restore(root: Path, paths: Iterable[str], before: Mapping[str, bytes]) -> No
 
 
 def keep(root: Path, files: Mapping[str, bytes]) -> None:
-    """Fill a folder and commit it, in a repository that lies beside and not inside it."""
+    """Fill a folder and commit it, in a repository that lies beside and not inside it.
+
+    Raises:
+        ConstitutionViolated: a path leads out of it.
+    """
     for path, data in files.items():
+        if not is_plain_path(path):
+            raise ConstitutionViolated([path])
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(data)
     git(root, "init", "-q")

@@ -18,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Rebuild; 0 if every byte follows from the stored answers, else 1."""
     from bot.coder.model.prices import dollars
+    from bot.coder.model.session import how_rebuilt
     from bot.git.repository import open_repository
     from bot.proof.replaying import replay_tag
     from bot.redaction import inert
@@ -28,8 +29,9 @@ def run(args: argparse.Namespace) -> int:
     done = replay_tag(args.tag, repository, settings.coder.signers)
     said = done.transcript
     origin = "signed by the bot" if done.signed else "origin unproven"
+    how = how_rebuilt(said.coder)
     answer = {
-        "rebuilt": not done.trouble,
+        "rebuilt": not done.trouble and how == "rebuilt",
         "origin": origin,
         "trouble": done.trouble,
         "transcript": said.digest,
@@ -42,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         sys.stdout.write(json.dumps(answer) + "\n")
         return 1 if done.trouble else 0
-    first = f"not rebuilt: {done.trouble}" if done.trouble else f"rebuilt; {origin}"
+    first = f"not rebuilt: {done.trouble}" if done.trouble else f"{how}; {origin}"
     spent = f"{len(said.calls)} calls to {said.model}, {dollars(said.cost)} US dollars"
     lines = [first, f"  {spent}", f"  transcript {said.digest}"]
     lines += [f"  {rule}: {text}" for rule, text in said.expressions.items()]

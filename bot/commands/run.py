@@ -131,13 +131,14 @@ def _summary(result: "Result", shop: "Workshop") -> "Summary":
 
 def describe(result: "Result", summary: "Summary") -> str:
     """What became of a contract, for people."""
+    from bot.redaction import inert
     from bot.report.headline import told_lines
     from bot.report.terminal import gate_table
 
     lines = [f"{result.status}  {result.correlation_id}"]
     lines += [f"  {line}" for line in told_lines(summary)]
     if result.note:
-        lines.append(f"  {result.note}")
+        lines.append(f"  {inert(result.note)}")
     rows = {
         "branch": f"{result.branch} {result.commit[:12]}" if result.commit else "",
         "tag": result.tag,

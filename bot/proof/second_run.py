@@ -5,7 +5,13 @@ from pathlib import Path
 
 from bot.coder.model.file_coder import MODEL_CODERS, StoredCoder, session_trouble
 from bot.coder.model.replay import replay_trouble
-from bot.coder.model.session import SESSION, SESSION_SIGNATURE, Session, read_session
+from bot.coder.model.session import (
+    SESSION,
+    SESSION_SIGNATURE,
+    Session,
+    how_rebuilt,
+    read_session,
+)
 from bot.coder.model.transcript import SIGNATURE, TRANSCRIPT, read_transcript
 from bot.coder.port import Candidate, Coder
 from bot.contract.load import FORMS, LoadedContract, parse_contract
@@ -181,10 +187,11 @@ class SecondRun:
     def origin(self, signers: Sequence[str]) -> Iterator[Finding]:
         """Who gave the answers that the expressions follow from: proven only by a signature."""
         if self.session is not None:
-            signed = is_signed_by(self.session[1], self.session[0].digest, signers)
-            known = "rebuilt from the stored session, which the bot signed"
+            session, signature = self.session
+            signed = is_signed_by(signature, session.digest, signers)
             outcome = Outcome.HOLDS if signed else Outcome.NOT_VERIFIED
-            yield Finding("session", outcome, known if signed else "rebuilt; origin unproven")
+            origin = "the bot signed the session" if signed else "origin unproven"
+            yield Finding("session", outcome, f"{how_rebuilt(session.coder)}; {origin}")
         if self.answers is None:
             return
         trouble = replay_trouble(self._asked(self.answers), self.answers.transcript)

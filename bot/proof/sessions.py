@@ -33,7 +33,7 @@ def adopt(
             found = read_session(data)
             signed = bool(signature) and is_signed_by(signature, found.digest, signers)
             if found.asked == asked and (trusted or signed):
-                return found, signature
+                return found, signature if signed else ""
     return None
 
 

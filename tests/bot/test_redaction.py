@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.redaction import HIDDEN, inert, is_secret_name, known_secrets, redact
+from bot.redaction import HIDDEN, inert, is_secret_name, known_secrets, redact, redact_all
 from tests.chance import examples
 
 BODY = "Zx9" * 14
@@ -55,6 +55,12 @@ def test_secrets_are_hidden_by_where_they_stand(text: str) -> None:
 )
 def test_ordinary_text_stays(text: str) -> None:
     assert redact(text) == text
+
+
+def test_a_value_keeps_its_form() -> None:
+    given = {"a": ["-----BEGIN PRIVATE KEY-----", 1, None], "api_key": "short", "b": 'token=abcd"'}
+    shown = {"a": [HIDDEN, 1, None], "api_key": HIDDEN, "b": f'token={HIDDEN}"'}
+    assert redact_all(given) == shown
 
 
 def test_values_of_secret_variables_are_hidden_wherever_they_stand() -> None:

@@ -224,6 +224,22 @@ def test_the_cli_leaves_neither_its_folder_nor_the_plan(tmp_path, monkeypatch):
         write(tmp_path, monkeypatch, [("Write", {"file_path": place, "content": "x = 1"})])
 
 
+def test_the_cli_reads_nothing_outside_its_folder(tmp_path, monkeypatch):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "plain.txt").write_text("HOSTILE-SECRET\n")
+    (outside / "HOSTILE-NAME.txt").write_text("x\n")
+    calls = [
+        ("Read", {"file_path": str(outside / "plain.txt")}),
+        ("Grep", {"pattern": "SECRET", "path": str(outside), "output_mode": "content"}),
+        ("Glob", {"pattern": "*.txt", "path": str(outside)}),
+        ("Read", {"file_path": "/proc/self/environ"}),
+    ]
+    for call in calls:
+        with pytest.raises(NotWritten, match="denied"):
+            write(tmp_path, monkeypatch, [call])
+
+
 def test_a_dead_service_is_no_success(tmp_path, monkeypatch):
     model = Model([])
     model.shutdown()

@@ -168,9 +168,11 @@ def test_a_violation_is_published_and_nothing_is_kept(asked: World, sandbox: Rem
 
 
 def test_a_model_that_goes_in_circles_is_blocked(asked: World, sandbox: Remembering) -> None:
-    result, _ = line(asked, sandbox, [uses(("list_files", {}))] * 3)
+    script = [*writes(f"import os\n{good(asked)}"), *[uses(("list_files", {}))] * 3]
+    result, _ = line(asked, sandbox, script)
     assert (result.status, result.tag) == ("blocked", "")
     assert "three times the same" in result.note
-    assert "cost 0.009600 US dollars" in result.note
+    assert "cost 0.016000 US dollars" in result.note
+    assert "round 1: imports: " in result.note
     names = [event.name.value for event in events(asked)]
     assert names[-2:] == ["CODER_FAILED", "TODO_CREATED"]

@@ -18,7 +18,7 @@ from bot.contract.model import AnyContract, Contract
 from bot.examples.templates import find_template
 from bot.knowledge.port import LETTERS_PER_TOKEN, open_knowledge
 from bot.plan.todo import make_plan
-from bot.redaction import known_secrets, redact
+from bot.redaction import known_secrets, redact_all
 
 _EXAMPLES = ("dip", "trend")
 _EXAMPLE_TOKENS = 5_000
@@ -127,8 +127,8 @@ def wrong_text(error: str) -> str:
 
 
 def _data(value: object) -> str:
-    text = redact(json.dumps(value, default=str), known_secrets())
-    return f"<data>\n{marked(json.loads(text))}\n</data>"
+    plain = json.loads(json.dumps(value, default=str))
+    return f"<data>\n{marked(redact_all(plain, known_secrets()))}\n</data>"
 
 
 def _passages(contract: AnyContract) -> list[dict[str, str]]:

@@ -12,13 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from bot.coder.model.client import KEY
+from bot.coder.model.client import KEY, refuse_clear
 from bot.coder.model.file_coder import FileCoder, Round
 from bot.coder.model.loop import NotWritten
 from bot.coder.model.meter import Meter
 from bot.coder.model.session import Exchange, Said
-from bot.errors import InputError, WorldError
-from bot.redaction import inert, known_secrets, redact
+from bot.errors import InputError, StratwrightError, WorldError
+from bot.redaction import inert, known_secrets, redact, redact_all
 
 _MOST_BYTES = 10_000_000
 _OFF = ("DISABLE_TELEMETRY", "DISABLE_AUTOUPDATER", "DISABLE_ERROR_REPORTING",
@@ -28,6 +28,10 @@ _OURS = ("mcp__stratwright__search_brain", "mcp__stratwright__explain")
 _COUNTED = {"inputTokens": "input_tokens", "outputTokens": "output_tokens",
             "cacheCreationInputTokens": "cache_creation_input_tokens",
             "cacheReadInputTokens": "cache_read_input_tokens"}  # fmt: skip
+
+
+class _NotStarted(WorldError):
+    """The program did not even begin, so it cost nothing."""
 
 
 def find_program(named: str) -> str | None:
@@ -52,31 +56,48 @@ class CliCoder(FileCoder):
             NotWritten: it says that something went wrong, or a tool was denied.
             WorldError: it did not answer.
         """
-        settings = self._bench.settings
-        program = find_program(settings.cli_path)
-        if program is None:
-            hint = "Install Claude Code, or pip install claude-agent-sdk; or write coder: agent."
-            raise InputError(f"coder: cli needs the program {settings.cli_path}", hint)
+        program, words = self._program(), todo.words + self.wrong_words()
+        environment(todo.tree)  # without a key nothing is booked
         # What it may cost at most is set aside as a whole; the CLI is told, and held to it.
         left = meter.budget.most_here - meter.budget.spent
         booked = meter.budget.set_aside(max(left, 1))
         paid: int | None = None
+        failed = "it was stopped"
         try:
             with tempfile.TemporaryDirectory() as home:
-                words = todo.words + self.wrong_words()
                 command = self._command(program, words, todo.tree, Path(home), left)
                 self._bench.say(f"claude code writes, round {todo.number}")
                 raw = _run(command, todo.tree, Path(home), meter.remaining())
             answer = _read(raw)
-            paid = _cost(answer, meter)
+            paid, failed = _cost(answer, meter), ""
+        except StratwrightError as error:
+            paid = 0 if isinstance(error, _NotStarted) else None
+            failed = error.message[:1000]
+            raise
         finally:
             spent = meter.budget.settle(booked, paid)
-        told = redact(json.dumps(answer, sort_keys=True), known_secrets())[:200_000]
+            if failed:
+                made = Exchange(round=todo.number, asked=words, failed=failed, cost=spent)
+                self._exchanges.append(made)
+        told = json.dumps(redact_all(answer, known_secrets()), sort_keys=True)[:200_000]
         said = Said(text=told, stop_reason=str(answer.get("subtype"))[:100], usage={})
         self._exchanges.append(Exchange(round=todo.number, asked=words, said=said, cost=spent))
         wrong = trouble(answer)
         if wrong:
             raise NotWritten(f"Claude Code: {inert(wrong)[:500]}")
+
+    def _program(self) -> str:
+        named, root = self._bench.settings.cli_path, self._bench.root
+        program = find_program(named)
+        if program is None:
+            hint = "Install Claude Code, or pip install claude-agent-sdk; or write coder: agent."
+            raise InputError(f"coder: cli needs the program {named}", hint)
+        # The settings come from the repository, and it is given the key.
+        places = (Path(program).absolute(), Path(program).resolve())
+        if root and any(place.is_relative_to(root.resolve()) for place in places):
+            hint = "Name a program of this machine, as claude."
+            raise InputError(f"cli_path {named} is a file of the repository itself", hint)
+        return program
 
     def _command(self, program: str, words: str, tree: Path, home: Path, left: int) -> list[str]:
         settings = self._bench.settings
@@ -87,7 +108,8 @@ class CliCoder(FileCoder):
         config.write_text(json.dumps({"mcpServers": {"stratwright": ours}}))
         return [
             program, "-p", words, "--output-format", settings.output_format,
-            "--allowedTools", ",".join((tools, *_OURS)), "--tools", tools,
+            # What is allowed by name is allowed everywhere: files only by the mode, in the folder.
+            "--allowedTools", ",".join(_OURS), "--tools", tools,
             "--permission-mode", "acceptEdits", "--max-turns", str(settings.max_turns),
             "--add-dir", str(tree), "--model", settings.model,
             "--max-budget-usd", f"{left / 1e6:.6f}", "--mcp-config", str(config),
@@ -101,6 +123,7 @@ def environment(home: Path) -> dict[str, str]:
     key = os.environ.get(KEY)
     if not key:
         raise InputError(f"no key for a model is set: {KEY} is empty")
+    refuse_clear(os.environ.get("ANTHROPIC_BASE_URL", ""))
     handed = {name: os.environ[name] for name in _HANDED if name in os.environ}
     return {**handed, KEY: key, "HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / "config"),
             **dict.fromkeys(_OFF, "1")}  # fmt: skip
@@ -108,10 +131,14 @@ def environment(home: Path) -> dict[str, str]:
 
 def _run(command: list[str], tree: Path, home: Path, timeout_s: float) -> bytes:
     with tempfile.TemporaryFile() as out:
-        process = subprocess.Popen(  # noqa: S603 - the program that the settings name
-            command, cwd=tree, env=environment(home), stdin=subprocess.DEVNULL, stdout=out,
-            stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
+        try:
+            process = subprocess.Popen(  # noqa: S603 - the program that the settings name
+                command, cwd=tree, env=environment(home), stdin=subprocess.DEVNULL, stdout=out,
+                stderr=subprocess.DEVNULL, start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            message = f"Claude Code cannot be started: {error.strerror}"
+            raise _NotStarted(message, "Look at coder.cli_path; or write coder: agent.") from None
         try:
             process.wait(timeout_s)
         except subprocess.TimeoutExpired:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from bot.coder.model.calls import MOST_CHARACTERS, CallFailed, Reply, Request
 from bot.coder.model.reply import SCHEMAS
 from bot.errors import InputError
-from bot.redaction import known_secrets, redact
+from bot.redaction import known_secrets, redact, redact_all
 
 if TYPE_CHECKING:
     import anthropic
@@ -44,10 +44,7 @@ class MessagesApi:
         key = key or os.environ.get(KEY, "")
         if not key:
             raise InputError(f"no key for a model is set: {KEY} is empty")
-        address = base_url or os.environ.get("ANTHROPIC_BASE_URL") or ""
-        if address and not _keeps_secret(address):
-            message = f"the key would be sent in the clear: {_clean(address)} is not https"
-            raise InputError(message, "Give an https address, or one on this machine.")
+        refuse_clear(base_url or os.environ.get("ANTHROPIC_BASE_URL") or "")
         self._client = anthropic.Anthropic(api_key=key, max_retries=0, base_url=base_url)
 
     def ask(self, request: Request, timeout_s: float) -> Reply:
@@ -104,18 +101,24 @@ class MessagesApi:
         secrets = known_secrets()
         text = "".join(part.text for part in message.content if part.type == "text")
         calls = [
-            (part.id, part.name, redact(json.dumps(part.input, ensure_ascii=False), secrets))
+            (part.id, part.name, json.dumps(redact_all(part.input, secrets), ensure_ascii=False))
             for part in message.content
             if part.type == "tool_use"
         ]
         return redact(text, secrets), calls, message.stop_reason, _usage(message.usage)
 
 
-def _keeps_secret(address: str) -> bool:
-    """Say whether an address is encrypted, or does not leave this machine."""
+def refuse_clear(address: str) -> None:
+    """Stop where an address is given that is neither encrypted nor on this machine.
+
+    Raises:
+        InputError: the key would be sent in the clear.
+    """
     parts = urlsplit(address)
     local = parts.hostname in ("127.0.0.1", "::1", "localhost")
-    return parts.scheme == "https" or (parts.scheme == "http" and local)
+    if address and parts.scheme != "https" and not (parts.scheme == "http" and local):
+        message = f"the key would be sent in the clear: {_clean(address)} is not https"
+        raise InputError(message, "Give an https address, or one on this machine.")
 
 
 def _usage(usage: Any) -> dict[str, int]:

@@ -18,7 +18,7 @@ from bot.coder.model.brief import (
     wrong_text,
 )
 from bot.coder.model.jail import Jail
-from bot.coder.model.loop import Service, ToolLoop
+from bot.coder.model.loop import NotWritten, Service, ToolLoop
 from bot.coder.model.meter import Meter
 from bot.coder.model.prices import is_known
 from bot.coder.model.session import (
@@ -35,6 +35,7 @@ from bot.coder.port import Candidate, Failure
 from bot.contract.load import FORMS, LoadedContract, parse_contract
 from bot.contract.model import AnyContract, Contract
 from bot.errors import InputError, SafetyStop, StratwrightError
+from bot.redaction import known_secrets, redact
 from bot.settings import CoderSettings
 
 ROUNDS = 3
@@ -50,6 +51,7 @@ class Bench:
         adopted: gives a session that may be taken over for what is asked, and its signature.
         snapshot: gives the repository's files that may be read.
         sign: signs a session's digest; empty without a key.
+        root: the repository's folder, none of whose programs is run.
     """
 
     settings: CoderSettings
@@ -59,6 +61,7 @@ class Bench:
     snapshot: Callable[[], Mapping[str, bytes]] = dict
     sign: Callable[[str], str] = lambda digest: ""
     wait: Callable[[float], None] | None = None
+    root: Path | None = None
 
 
 @dataclass
@@ -117,7 +120,8 @@ class FileCoder(ByText):
         begun = first_files(contract, contract_path)
         asked = asked_digest(contract, contract_path, begun)
         known = None if failures or self._wrong else self._bench.adopted(asked)
-        if known is not None:
+        # Its files are written to disk in a later round, so they are judged before the gates do.
+        if known is not None and not session_trouble(known[0], contract, contract_path):
             self._exchanges, self._lessons = list(known[0].exchanges), list(known[0].lessons)
             return candidate_of(*known)
         if failures:
@@ -129,13 +133,13 @@ class FileCoder(ByText):
         meter.begin()
         try:
             files = self._round(contract, contract_path, files, failures, meter)
+            session = self._session(asked, files, meter)
         except StratwrightError as error:
             error.cost = sum(each.cost for each in self._exchanges)
             error.turns = len(self._exchanges)
             raise
         finally:
             meter.pause()
-        session = self._session(asked, files, meter)
         return candidate_of(session, self._bench.sign(session.digest))
 
     def _round(self, contract: Contract, path: str, files: dict[str, str],
@@ -145,16 +149,16 @@ class FileCoder(ByText):
         with tempfile.TemporaryDirectory() as place:
             tree = Path(place) / "tree"
             tree.mkdir()
-            snapshot = self._bench.snapshot()
-            before = {**snapshot, **{name: text.encode() for name, text in files.items()}}
+            shown = {name: _shown(data) for name, data in self._bench.snapshot().items()}
+            before = {**shown, **{name: text.encode() for name, text in files.items()}}
             keep(tree, before)
             self.work(Round(contract, path, len(failures) + 1, files, may, failure, tree), meter)
             check_changes(tree, before, may)
-            return {
-                name: (tree / name).read_bytes().decode("utf-8", "surrogateescape")
-                for name in contract.planned_files
-                if (tree / name).is_file()
-            }
+            there = [name for name in contract.planned_files if (tree / name).is_file()]
+            try:
+                return {name: (tree / name).read_bytes().decode() for name in there}
+            except UnicodeDecodeError:
+                raise NotWritten("the model wrote a file that is not UTF-8") from None
 
     def work(self, todo: Round, meter: Meter) -> None:
         """Let the model work in the round's folder; each mode has its own."""
@@ -243,6 +247,10 @@ def candidate_of(session: Session, signature: str) -> Candidate:
         cost=session.cost,
         turns=len(session.exchanges),
     )
+
+
+def _shown(data: bytes) -> bytes:
+    return redact(data.decode("utf-8", "replace"), known_secrets()).encode()
 
 
 def writable(contract: Contract, failure: Failure | None) -> frozenset[str]:

@@ -69,7 +69,10 @@ class Jail:
             raise ToolRefused(f"the plan does not let you write {path}; you may write: {allowed}")
         if len({*self.changed, path}) > self._most:
             raise ToolRefused(f"more than {self._most} files would be changed")
-        data = text.encode("utf-8", "surrogatepass")
+        try:
+            data = text.encode()
+        except UnicodeEncodeError:
+            raise ToolRefused("the text is not Unicode") from None
         if len(data) > MOST_BYTES:
             raise ToolRefused(f"more than {MOST_BYTES} bytes")
         with self._folder(path, make=True) as (folder, name):

@@ -12,6 +12,7 @@ from bot.coder.model.brief import correction, system_text
 from bot.coder.model.calls import CallFailed
 from bot.coder.model.client import Parts
 from bot.coder.model.meter import Meter
+from bot.coder.model.reply import line
 from bot.coder.model.session import Exchange, Said, ToolCall, ToolResult
 from bot.coder.model.tools import NAMES, Finished, Place, ToolRefused, carry_out, schemas
 from bot.errors import RefusedError, WorldError
@@ -64,6 +65,7 @@ class ToolLoop:
             asked, heat = "", self.meter.heat
             if odd:
                 wrong += 1
+                self._forget_calls()
                 if wrong >= _MOST_WRONG:
                     raise NotWritten(f"the model keeps to no form: {odd}")
                 asked, heat = correction(odd, native=self.native), None if heat is None else 0.0
@@ -106,13 +108,20 @@ class ToolLoop:
                 text, failed = str(error), True
             except Finished as error:
                 text, end = "done", error
-            self.say(f"{self.meter.settings.model}: {call.name} {_path_of(call)}".rstrip())
+            self.say(f"{self.meter.settings.model}: {line(call.name)} {_path_of(call)}".rstrip())
             results.append(ToolResult(id=call.id, text=redact(text, known_secrets()), error=failed))
         last = self.exchanges[-1]
         told = last.said.model_copy(update={"calls": calls}) if last.said else None
         self.exchanges[-1] = last.model_copy(update={"results": tuple(results), "said": told})
         if end is not None:
             raise end
+
+    def _forget_calls(self) -> None:
+        """Take calls that were not carried out from the last answer: they have no results."""
+        last = self.exchanges[-1]
+        if last.said is not None:
+            said = last.said.model_copy(update={"calls": ()})
+            self.exchanges[-1] = last.model_copy(update={"said": said})
 
     def _tries(self, number: int, begun: int, asked: str, heat: float | None) -> Said:
         sent = self._request(begun, asked, heat)
@@ -187,12 +196,13 @@ class ToolLoop:
 
 
 def _text(words: str) -> list[dict[str, Any]]:
-    return [{"type": "text", "text": words}] if words else []
+    shown = words if words.strip() else "(nothing)"  # the service takes no blank text
+    return [{"type": "text", "text": shown}] if words else []
 
 
 def _path_of(call: ToolCall) -> str:
     try:
-        return inert(str(json.loads(call.args).get("path", "")))[:100]
+        return line(str(json.loads(call.args).get("path", "")))[:100]
     except (ValueError, AttributeError):
         return ""
 
@@ -206,6 +216,7 @@ def _refuse_circles(exchanges: list[Exchange]) -> None:
     done = [(call.name, call.args) for each in exchanges if each.said for call in each.said.calls]
     last = done[-1] if done else None
     if done[-3:] == [last] * 3:
-        raise NotWritten(f"the model goes in circles: {done[-1][0]} three times the same")
+        raise NotWritten(f"the model goes in circles: {line(done[-1][0])} three times the same")
     if len(done) >= 4 and done[-4:-2] == done[-2:] and done[-1] != done[-2]:
-        raise NotWritten(f"the model goes in circles: {done[-2][0]} and {done[-1][0]} in turn")
+        turns = f"{line(done[-2][0])} and {line(done[-1][0])}"
+        raise NotWritten(f"the model goes in circles: {turns} in turn")

@@ -72,7 +72,7 @@ class Session(Frozen):
     prices: str
     system: str
     tools: str
-    exchanges: tuple[Exchange, ...] = Field(max_length=400)
+    exchanges: tuple[Exchange, ...] = Field(max_length=1000)  # 3 rounds, 100 steps, 3 tries
     lessons: tuple[Lesson, ...] = ()
     files: Mapping[str, str]
 
@@ -129,6 +129,11 @@ def read_session(data: bytes) -> Session:
         reason = " ".join(str(error).split())[:200]
         raise InputError(f"{SESSION} is not as stratwright writes it: {reason}") from None
     return read
+
+
+def how_rebuilt(coder: str) -> str:
+    """Say what following a session again shows: of Claude Code's own steps none is stored."""
+    return "rebuilt" if coder == "agent" else "the stored files, whose making cannot be repeated"
 
 
 def rebuild_trouble(session: Session, begun: Mapping[str, str]) -> str:

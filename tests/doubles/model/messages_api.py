@@ -88,7 +88,7 @@ def answers(expression: str, *assumptions: str, cannot: str = "", **usage: int) 
     return says(json.dumps(given), "end_turn", **usage)
 
 
-def uses(*calls: tuple[str, Body], text: str = "", **usage: int) -> Step:
+def uses(*calls: tuple[str, Body], text: str = "", stop: str = "", **usage: int) -> Step:
     """Stream calls of tools, behind a text."""
 
     def step(exchange: Exchange) -> None:
@@ -103,7 +103,8 @@ def uses(*calls: tuple[str, Body], text: str = "", **usage: int) -> Step:
             delta = {"type": "input_json_delta", "partial_json": json.dumps(args)}
             exchange.event("content_block_delta", {"index": number, "delta": delta})
             exchange.event("content_block_stop", {"index": number})
-        ended = {"stop_reason": "tool_use" if calls else "end_turn", "stop_sequence": None}
+        stopped = stop or ("tool_use" if calls else "end_turn")
+        ended = {"stop_reason": stopped, "stop_sequence": None}
         exchange.event("message_delta", {"delta": ended, "usage": used})
         exchange.event("message_stop", {})
 
@@ -195,7 +196,7 @@ def unanswered(messages: list[Body]) -> str:
         got = [part["tool_use_id"] for part in told["content"] if part["type"] == "tool_result"]
         if asked != got:
             return "`tool_use` ids were found without `tool_result` blocks immediately after"
-    empty = [part for m in messages for part in m["content"] if part.get("text") == ""]
+    empty = [part for m in messages for part in m["content"] if not part.get("text", "x").strip()]
     return "text content blocks must be non-empty" if empty else ""
 
 

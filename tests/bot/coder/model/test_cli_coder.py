@@ -29,12 +29,13 @@ DOUBLE = """#!{python}
 import json, os, pathlib, sys, time
 told = json.loads(pathlib.Path({told!r}).read_text())
 seen = {{"argv": sys.argv[1:], "env": dict(os.environ), "cwd": os.getcwd(),
+         "shown": pathlib.Path("contracts/x.yaml").read_text(),
          "files": sorted(str(p) for p in pathlib.Path(".").rglob("*") if p.is_file())}}
 pathlib.Path({told!r} + ".seen").write_text(json.dumps(seen))
 for path, text in told["writes"].items():
     place = pathlib.Path(path)
     place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(text)
+    place.write_bytes(text.encode("utf-8", "surrogateescape"))
 time.sleep(told.get("sleeps", 0))
 print(told["says"])
 """
@@ -49,15 +50,21 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(
-    told: Path, writes: dict[str, str], says: Any = GOOD, sleeps: float = 0, **settings: Any
+    told: Path,
+    writes: dict[str, str],
+    says: Any = GOOD,
+    sleeps: float = 0,
+    root: Path | None = None,
+    **settings: Any,
 ) -> Any:
     words = says if isinstance(says, str) else json.dumps(says)
     told.write_text(json.dumps({"writes": writes, "says": words, "sleeps": sleeps}))
     program = told.with_name("claude")
     program.write_text(DOUBLE.format(python=sys.executable, told=str(told)))
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    given = CoderSettings(cli_path=str(program), **settings)
-    bench = Bench(given, MessagesApi, snapshot=lambda: {"contracts/x.yaml": b"x: 1\n"})
+    given = CoderSettings(**{"cli_path": str(program), **settings})
+    held = {"contracts/x.yaml": b"x: another secret\n"}
+    bench = Bench(given, MessagesApi, snapshot=lambda: held, root=root)
     made = contract(TEXT.replace("coder: agent", "coder: cli"))
     return CliCoder(bench).write(made, PATH)
 
@@ -71,7 +78,9 @@ def test_it_gets_the_task_a_home_of_its_own_and_no_shell(told: Path) -> None:
     argv = seen["argv"]
     assert argv[0] == "-p"
     assert argv[argv.index("--tools") + 1] == "Read,Write,Edit,Glob,Grep"
-    assert "Bash" not in argv[argv.index("--allowedTools") + 1]
+    # What is allowed by name is allowed outside of the folder too.
+    allowed = argv[argv.index("--allowedTools") + 1].split(",")
+    assert all(name.startswith("mcp__stratwright__") for name in allowed)
     assert argv[argv.index("--setting-sources") + 1] == ""
     assert {"--strict-mcp-config", "--restricted"} <= set(argv)
     assert argv[argv.index("--add-dir") + 1] == seen["cwd"]
@@ -81,6 +90,7 @@ def test_it_gets_the_task_a_home_of_its_own_and_no_shell(told: Path) -> None:
     assert seen["env"]["HOME"] != os.environ["HOME"]
     assert not Path(seen["env"]["HOME"]).exists()
     assert "contracts/x.yaml" in seen["files"]
+    assert seen["shown"] == "x: [redacted]\n"
 
 
 @pytest.mark.parametrize(
@@ -103,8 +113,40 @@ def test_what_went_wrong_ends_the_round_with_its_cost(told: Path) -> None:
     assert stopped.value.cost == 10_001
     with pytest.raises(WorldError, match="no answer that can be read"):
         run(told, {}, "Error: unknown option")
-    with pytest.raises(WorldError, match="took longer than"):
+    with pytest.raises(WorldError, match="took longer than") as stopped:
         run(told, {}, sleeps=30, timeout_seconds=0.5)
+    assert stopped.value.cost == 2_000_000  # nobody can tell, so the most that it could
+    with pytest.raises(NotWritten, match="not UTF-8"):
+        run(told, {STRATEGY: "x = '\udcff'\n"})
+
+
+def test_what_does_not_start_costs_nothing(told: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = told.with_name("broken")
+    broken.write_text("neither a script nor a program\n")
+    broken.chmod(0o700)
+    with pytest.raises(WorldError, match="cannot be started") as stopped:
+        run(told, {}, cli_path=str(broken))
+    assert stopped.value.cost == 0
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://models.example")
+    with pytest.raises(InputError, match="in the clear"):
+        run(told, {})
+    monkeypatch.delenv("ANTHROPIC_BASE_URL")
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    with pytest.raises(InputError, match="no key"):
+        run(told, {})
+    assert not told.with_name("told.json.seen").exists()
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    run(told, {STRATEGY: right()}, max_cost_per_day_usd=2.0)  # all of the day's money is there
+
+
+def test_no_program_of_the_repository_is_given_the_key(
+    told: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(told.parent)
+    for named in (str(told.with_name("claude")), "./claude"):
+        with pytest.raises(InputError, match="of the repository itself"):
+            run(told, {}, root=told.parent, cli_path=named)
+    assert not told.with_name("told.json.seen").exists()
 
 
 @pytest.mark.parametrize("path", ["contracts/x.yaml", "bot/cli.py", ".git", "CLAUDE.md"])

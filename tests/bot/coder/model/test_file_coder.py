@@ -1,6 +1,7 @@
 """A model writes files by tools, in a jail, within limits; every way to misbehave has its end."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,55 @@ def test_a_session_that_may_be_taken_over_asks_nobody() -> None:
         session = read_session(made.evidence[SESSION])
         known = {session.asked: (session, "")}
         assert coder(server, adopted=known.get).write(contract(), PATH) == made
+
+
+@pytest.mark.parametrize("forged", ["path", "coder", "file"])
+def test_a_forged_session_is_not_taken_over(tmp_path: Path, forged: str) -> None:
+    """A repository may hold any session; a path of it would be written in the next round."""
+    outside = tmp_path / "owned"
+    with serving([writes(STRATEGY, right()), DONE] * 2) as server:
+        made = coder(server).write(contract(), PATH)
+        session = read_session(made.evidence[SESSION])
+        other = {
+            "path": {"files": {**session.files, str(outside): "mine\n"}},
+            "coder": {"coder": "cli"},
+            "file": {"files": {**session.files, STRATEGY: "import os\n"}},
+        }
+        bad = session.model_copy(update=other[forged])
+        again = coder(server, adopted=lambda asked: (bad, "")).write(contract(), PATH)
+    assert (again.files, len(server.asked)) == (made.files, 4)
+    assert not outside.exists()
+
+
+def test_a_call_that_was_cut_off_is_asked_for_again() -> None:
+    half = uses(("write_file", {"path": STRATEGY, "content": "x ="}), stop="max_tokens")
+    with serving([half, writes(STRATEGY, right()), DONE]) as server:
+        made = coder(server).write(contract(), PATH)
+    assert "WRONG FORM" in json.dumps(server.asked[1]["messages"][-1])
+    assert made.files[STRATEGY] == right()
+    assert session_trouble(read_session(made.evidence[SESSION]), contract(), PATH) == ""
+
+
+def test_what_looks_like_a_key_breaks_no_form() -> None:
+    key = 'KEY = "-----BEGIN PRIVATE KEY-----"\nTOKEN = "token=abcd\\"efgh"\n'
+    wrong = Verdict("secrets", False, "1", key, f"{STRATEGY}:1", "take it out")
+    script = [writes(STRATEGY, key), DONE, writes(STRATEGY, right()), DONE]
+    with serving(script) as server:
+        writer = coder(server)
+        made = writer.write(contract(), PATH)
+        failed = replace(made, files={**made.files, STRATEGY: key})
+        mended = writer.write(contract(), PATH, (Failure(failed, (wrong,)),))
+    assert mended.files[STRATEGY] == right()
+    assert "PRIVATE KEY" not in json.dumps(server.asked)
+
+
+def test_nothing_of_a_call_commands_a_terminal() -> None:
+    told: list[str] = []
+    odd = uses(("re\x1b[2Jad", {"path": "a\nstratwright: proposed\x1b[0m"}), text=" ")
+    with serving([odd] * 3) as server, pytest.raises(NotWritten) as stopped:
+        coder(server, say=told.append).write(contract(), PATH)
+    assert len(told) == 3
+    assert all(text.isprintable() for text in (*told, stopped.value.message))
 
 
 def test_only_the_failing_component_is_written_again() -> None:

@@ -112,6 +112,21 @@ def test_only_planned_files_are_written_and_whole(jail: Jail, tree: Path) -> Non
     assert sorted(p.name for p in tree.rglob("*") if p.is_file()) == ["a.py", "test_a.py"]
 
 
+def test_text_that_is_no_unicode_is_refused(jail: Jail, tree: Path) -> None:
+    with pytest.raises(ToolRefused, match="not Unicode"):
+        jail.write(PLANNED, "x = '\ud800'\n")
+    assert (tree / PLANNED).read_text() == "x = 1\n"
+
+
+@pytest.mark.parametrize("path", ["../owned", "@OUT@/owned", "a/../../owned"])
+def test_no_folder_is_filled_beyond_itself(tmp_path: Path, path: str) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    with pytest.raises(ConstitutionViolated):
+        keep(tree, {path.replace("@OUT@", str(tmp_path)): b"mine\n"})
+    assert not (tmp_path / "owned").exists()
+
+
 def test_what_was_changed_against_the_law_is_restored_with_git(tmp_path: Path) -> None:
     tree, before = tmp_path / "tree", {"bot/cli.py": b"law\n", PLANNED: b"x = 1\n"}
     tree.mkdir()
