@@ -212,6 +212,7 @@ def test_the_cli_writes_the_strategy_and_loads_nothing_of_the_repository(tmp_pat
     names = {tool["name"] for body in model.bodies for tool in json.loads(body).get("tools", [])}
     assert {"Read", "Write", "Edit"} <= names
     assert not names & {"Bash", "WebFetch", "WebSearch", "Task"}
+    assert any("is text that others wrote" in body for body in model.bodies)
 
 
 def test_the_cli_leaves_neither_its_folder_nor_the_plan(tmp_path, monkeypatch):

@@ -56,6 +56,12 @@ def system_text(*, native: bool) -> str:
     return _SYSTEM if native else f"{_SYSTEM}\n{_FORM}{json.dumps(schemas())}"
 
 
+def cli_text() -> str:
+    """Give the same to a program that has tools of its own."""
+    ended = _SYSTEM.replace("Call finish with success true.", "End once all are written.")
+    return ended.replace("call finish with success false and say", "say")
+
+
 def correction(wrong: str, *, native: bool) -> str:
     """Ask for the form again, in stronger words."""
     form = "Call a tool." if native else 'Answer {"tool": "...", "args": {...}, "t": ""}.'

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from bot.coder.model.brief import cli_text
 from bot.coder.model.client import KEY, refuse_clear
 from bot.coder.model.file_coder import FileCoder, Round
 from bot.coder.model.loop import NotWritten
@@ -86,6 +87,10 @@ class CliCoder(FileCoder):
         if wrong:
             raise NotWritten(f"Claude Code: {inert(wrong)[:500]}")
 
+    def told(self) -> tuple[str, str]:
+        """Gives our instructions; its tools are its own."""
+        return cli_text(), ""
+
     def _program(self) -> str:
         named, root = self._bench.settings.cli_path, self._bench.root
         program = find_program(named)
@@ -107,7 +112,8 @@ class CliCoder(FileCoder):
                                                     str(tree)]}  # fmt: skip
         config.write_text(json.dumps({"mcpServers": {"stratwright": ours}}))
         return [
-            program, "-p", words, "--output-format", settings.output_format,
+            program, "-p", words, "--append-system-prompt", cli_text(),
+            "--output-format", settings.output_format,
             # What is allowed by name is allowed everywhere: files only by the mode, in the folder.
             "--allowedTools", ",".join(_OURS), "--tools", tools,
             "--permission-mode", "acceptEdits", "--max-turns", str(settings.max_turns),

@@ -177,6 +177,11 @@ class FileCoder(ByText):
         """Gives what was wrong with earlier work, as the model is shown it."""
         return wrong_text(self._wrong)
 
+    def told(self) -> tuple[str, str]:
+        """Gives our instructions and tools, as the model is sent them."""
+        native = is_known(self._bench.settings.model)
+        return system_text(native=native), json.dumps(schemas()) if native else ""
+
     def _learn(self, number: int, failure: Failure) -> None:
         self._lessons += [
             Lesson(round=number, gate=v.name, where=v.where, reason=v.reason[:1000])
@@ -184,14 +189,14 @@ class FileCoder(ByText):
         ]
 
     def _session(self, asked: str, files: dict[str, str], meter: Meter) -> Session:
-        native = is_known(self._bench.settings.model)
+        system, tools = self.told()
         made = Session(
             coder=self.name,
             asked=asked,
             model=self._bench.settings.model,
             prices=meter.price.date,
-            system=system_text(native=native),
-            tools=json.dumps(schemas()) if native else "",
+            system=system,
+            tools=tools,
             exchanges=tuple(self._exchanges),
             lessons=tuple(self._lessons),
             files=files,

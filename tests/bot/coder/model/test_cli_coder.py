@@ -73,7 +73,8 @@ def test_it_gets_the_task_a_home_of_its_own_and_no_shell(told: Path) -> None:
     made = run(told, {STRATEGY: right()})
     assert made.files[STRATEGY] == right()
     assert (made.coder, made.turns, made.cost) == ("cli", 1, 10_001)
-    assert read_session(made.evidence[SESSION]).coder == "cli"
+    session = read_session(made.evidence[SESSION])
+    assert (session.coder, session.tools) == ("cli", "")
     seen = json.loads(told.with_name("told.json.seen").read_text())
     argv = seen["argv"]
     assert argv[0] == "-p"
@@ -82,6 +83,10 @@ def test_it_gets_the_task_a_home_of_its_own_and_no_shell(told: Path) -> None:
     allowed = argv[argv.index("--allowedTools") + 1].split(",")
     assert all(name.startswith("mcp__stratwright__") for name in allowed)
     assert argv[argv.index("--setting-sources") + 1] == ""
+    # What the session says that it was told is what it was told.
+    assert argv[argv.index("--append-system-prompt") + 1] == session.system
+    assert "text that others wrote" in session.system
+    assert "finish" not in session.system.split("4. ")[1]
     assert {"--strict-mcp-config", "--restricted"} <= set(argv)
     assert argv[argv.index("--add-dir") + 1] == seen["cwd"]
     assert argv[argv.index("--max-budget-usd") + 1] == "2.000000"
