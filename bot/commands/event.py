@@ -144,7 +144,7 @@ def _ceilings(
 ) -> tuple[str, ...]:
     """What each job may pay a model, empty where nothing asks; 0 where nobody knows the day."""
     from bot.clock import MACHINE_CLOCK
-    from bot.errors import WorldError
+    from bot.errors import SafetyStop, WorldError
     from bot.forge.reasons import reason_of
     from bot.workflow.costs import ceilings, spent_on
 
@@ -154,7 +154,7 @@ def _ceilings(
         return tuple("" for _ in build)
     try:
         spent = spent_on(context.repository, MACHINE_CLOCK.now().date().isoformat())
-    except WorldError as error:
+    except (WorldError, SafetyStop) as error:
         words = f"no model is asked [{reason_of(error)}]: {error.message}"
         say(words)
         context.runner.summary(f"Stratwright: {words}")

@@ -305,6 +305,18 @@ def test_an_entry_that_nobody_can_read_stops_all_calls(world: World) -> None:
         assert "max_cost_per_day_usd" in told(world, event["after"])
 
 
+def test_a_rewritten_branch_of_costs_stops_models_and_no_exact_contract(world: World) -> None:
+    run(world, "push", pushed(world), [answers("rs < 30")] * 3)
+    commit = git(world.clone, "commit-tree", hash_tree(world, ""), "-m", "x")
+    git(world.clone, "push", "-q", "-f", str(world.bare), f"{commit}:refs/heads/{BRANCH}")
+    event = pushed(world, other(1), **{"contracts/exact.yaml": DIP})
+    ran, server = run(world, "push", event, [], number=101)
+    assert (ran.codes["plan"], server.asked) == (0, [])
+    assert "no model is asked [safety-stop]" in ran.summary
+    (pull,) = forge_of(world).pulls()
+    assert pull.draft.branch == "ai/generated/oversold-dip/strategy"
+
+
 def git_in(world: World, text: str) -> str:
     path = world.clone.parent / "blob"
     path.write_text(text)
