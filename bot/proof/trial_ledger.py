@@ -102,11 +102,16 @@ class TrialLedger:
             SafetyStop: the branch was rewritten, or is no chain.
             WorldError: the remote does not answer.
         """
-        try:
-            branch = self.repository.side_branch(BRANCH)
-            chain = read_chain(branch, self._seen(), alone=alone, form=_FORM)
-        except ApprovalRefused as error:
-            raise _rewritten(str(error.refusals[0])) from None
+        for left in reversed(range(_ATTEMPTS)):
+            try:
+                branch = self.repository.side_branch(BRANCH)
+                chain = read_chain(branch, self._seen(), alone=alone, form=_FORM)
+                break
+            except StaleView:  # another process here fetches it at the same moment
+                if not left:
+                    raise
+            except ApprovalRefused as error:
+                raise _rewritten(str(error.refusals[0])) from None
         if chain.seen is not None:
             write_files(self.repository.folder, {"trials_seen.json": json.dumps(vars(chain.seen))})
         return chain
